@@ -8,6 +8,7 @@ import { messageOf } from '../../src/api/values/message-of.ts';
 const TEMPORAL_KINDS: readonly TemporalKind[] = ['development', 'postgres'];
 const MOST_CLUSTERS = 15_000;
 const MOST_MEMBERS = 7;
+const MOST_HEAP_MEBIBYTES = 16_384;
 
 export interface BenchArguments {
   /** What to measure; nothing: all of it. */
@@ -37,6 +38,7 @@ export function parseBenchArguments(args: readonly string[], known: readonly str
       phases: { type: 'string', default: PHASE_NAMES.join(',') },
       rate: { type: 'string', default: '5' },
       replicas: { type: 'string' },
+      heap: { type: 'string' },
       profiles: { type: 'string' },
       temporal: { type: 'string' },
     },
@@ -53,6 +55,8 @@ export function parseBenchArguments(args: readonly string[], known: readonly str
       phases: phases as PhaseName[],
       rate: positive('--rate', values.rate),
       replicas: values.replicas === undefined ? undefined : whole('--replicas', values.replicas, 10),
+      heapMebibytes:
+        values.heap === undefined ? undefined : whole('--heap', values.heap, MOST_HEAP_MEBIBYTES),
       profiles: values.profiles,
       temporal: temporalKind(values.temporal),
     },

@@ -32,6 +32,8 @@ export interface FleetOptions {
   /** Creations that are asked for in a second. */
   readonly rate: number;
   readonly replicas: number | undefined;
+  /** How large the heap of each thread of a replica may become, in MiB; as deploy/ says when left out. */
+  readonly heapMebibytes: number | undefined;
   readonly profiles: string | undefined;
   /** Which server of Temporal; the development server when left out. */
   readonly temporal: TemporalKind | undefined;

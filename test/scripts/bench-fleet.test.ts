@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { parseBenchArguments } from '../../scripts/bench/arguments.ts';
 import { grown, largest } from '../../scripts/bench/fleet/count.ts';
@@ -21,6 +22,7 @@ describe('the arguments of the benchmark', () => {
         phases: ['idle', 'change'],
         rate: 0.5,
         replicas: undefined,
+        heapMebibytes: undefined,
         profiles: undefined,
       },
     });
@@ -118,6 +120,14 @@ test('the operator of the benchmark has the settings of the Deployment', () => {
   expect(replicas).toBe(2);
   expect(environment).toMatchObject({ NODE_OPTIONS: expect.stringContaining('--max-old-space-size=') });
   expect(environment).not.toHaveProperty('POD_NAME');
+});
+
+test('the heap that the benchmark is told to give is the one that holds', () => {
+  const { NODE_OPTIONS = '' } = deployedSettings(1_280).environment;
+  const program = 'console.log(require("node:v8").getHeapStatistics().heap_size_limit)';
+  const limit = execFileSync(process.execPath, ['-e', program], { env: { NODE_OPTIONS }, encoding: 'utf8' });
+  expect(Number(limit) / 2 ** 20).toBeGreaterThan(1_279);
+  expect(Number(limit) / 2 ** 20).toBeLessThan(1_400);
 });
 
 describe('a replica that has lost its lease and has it again', () => {

@@ -10,8 +10,10 @@ export function faultOfEnd(
   before: KubeObject | undefined,
   after: KubeObject,
 ): string | undefined {
-  const { targetVersion = '' } = statusOf(before);
+  const { targetVersion = '', incarnation } = statusOf(before);
   const now = statusOf(after);
+  // A restore forgets an upgrade of the members that it replaces.
+  if (now.incarnation?.token !== incarnation?.token) return undefined;
   const isEnd =
     targetVersion !== '' && (now.targetVersion ?? '') === '' && now.currentVersion === targetVersion;
   const voters = votersOf(truth.members() ?? { rows: [], removed: new Set() });

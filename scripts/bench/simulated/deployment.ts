@@ -18,8 +18,14 @@ interface Deployment {
   };
 }
 
-/** The number of replicas, and the environment without what a kubelet fills in. */
-export function deployedSettings(): { replicas: number; environment: Record<string, string> } {
+/**
+ * The number of replicas, and the environment without what a kubelet fills in.
+ * @param heapMebibytes how large the heap of each thread may become, in place of what the Deployment says
+ */
+export function deployedSettings(heapMebibytes?: number): {
+  replicas: number;
+  environment: Record<string, string>;
+} {
   const text = readFileSync(join(root, 'deploy/operator/deployment.yaml'), 'utf8');
   const { replicas, template } = (parse(text) as Deployment).spec;
   const given = template.spec.containers[0].env.flatMap(({ name, value }) =>
@@ -27,8 +33,9 @@ export function deployedSettings(): { replicas: number; environment: Record<stri
   );
   // Of the image's own settings those that matter outside of a pod.
   const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = operatorSettings.environment ?? {};
-  return {
-    replicas,
-    environment: { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, ...Object.fromEntries(given) },
-  };
+  const environment = { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, ...Object.fromEntries(given) };
+  if (heapMebibytes === undefined) return { replicas, environment };
+  // The last of an option that is given twice holds.
+  const NODE_OPTIONS = `${environment['NODE_OPTIONS'] ?? ''} --max-old-space-size=${heapMebibytes}`;
+  return { replicas, environment: { ...environment, NODE_OPTIONS } };
 }

@@ -39,6 +39,8 @@ export interface SimulatedWorldOptions {
   readonly namespace: string;
   /** How many replicas run from the beginning; as many as deploy/ says when left out. */
   readonly replicas?: number | undefined;
+  /** How large the heap of each thread of a replica may become, in MiB; as deploy/ says when left out. */
+  readonly heapMebibytes?: number | undefined;
   /** See SimulatedMembers. */
   readonly sharesListeners?: boolean;
   /** Which server; that of the environment when left out. */
@@ -67,7 +69,14 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
 }
 
 async function build(
-  { namespace, replicas, profiles, temporal: kind, sharesListeners = false }: SimulatedWorldOptions,
+  {
+    namespace,
+    replicas,
+    heapMebibytes,
+    profiles,
+    temporal: kind,
+    sharesListeners = false,
+  }: SimulatedWorldOptions,
   { stop, onStop }: { readonly stop: () => Promise<void>; onStop(end: () => Promise<unknown>): void },
 ): Promise<SimulatedWorld> {
   const [plane, { temporal, metricsPort }] = await allOf([
@@ -90,7 +99,7 @@ async function build(
   const kubelet = new SimulatedKubelet(kube, sharesListeners);
   onStop(() => kubelet.stop());
 
-  const deployed = deployedSettings();
+  const deployed = deployedSettings(heapMebibytes);
   const KUBECONFIG = await plane.kubeconfigFor(ACCOUNT, GROUP);
   const running = new Set<OperatorProcess>();
   let started = 0;
