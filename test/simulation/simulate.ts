@@ -89,15 +89,18 @@ export async function simulate(
  * The faults, by their ordinals, that a failure needs: as few as leaving out ever smaller parts of them leaves. It must stay
  * the same kind of failure. Ends after `seconds` with what it has.
  */
-export async function shrink(seed: number, seconds = 15): Promise<readonly number[]> {
-  const whole = await simulate(seed);
+export async function shrink(
+  seed: number,
+  { seconds = 15, isWatched }: { readonly seconds?: number; readonly isWatched?: boolean | undefined } = {},
+): Promise<readonly number[]> {
+  const whole = await simulate(seed, { isWatched });
   const kind = kindOf(whole.failure);
   const end = performance.now() + seconds * 1_000;
   let needed = whole.happened;
   for (let part = Math.ceil(needed.length / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
     for (let at = 0; at < needed.length && performance.now() < end; ) {
       const without = needed.toSpliced(at, part);
-      const { failure, happened } = await simulate(seed, { only: without, most: 2 * whole.ticks });
+      const { failure, happened } = await simulate(seed, { only: without, isWatched, most: 2 * whole.ticks });
       if (failure === undefined || kindOf(failure) !== kind) at += part;
       else needed = happened;
     }
