@@ -5,7 +5,13 @@ import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendApiserver } from './faults-of-apiserver.ts';
 import { mendData } from './faults-of-data.ts';
-import { answerBackups, backUp, complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
+import {
+  answerBackups,
+  backUp,
+  complaintAboutRestores,
+  obeyAboutRestores,
+  restoreWhatIsLost,
+} from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
 import { mendVolumes, removeExchanged } from './faults-of-volumes.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
@@ -178,6 +184,10 @@ function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   obeyAboutRestores(world);
   if (decision.kind !== 'blocked') return;
+  // What was aborted just before the calm ends in it: the resync that the message asks for.
+  if (decision.reason === 'Aborted') world.operator.aborted = undefined;
+  // Not at once: nodes and volumes may come back.
+  if (decision.reason === 'MemberLost' && world.random.chance(0.002)) restoreWhatIsLost(world);
   obeyAboutVersions(world);
   const [, domain] = /^spec\.pod\.ClusterDomain .*: write (\S+) again/.exec(decision.message ?? '') ?? [];
   if (domain !== undefined) world.edit({ pod: { ClusterDomain: domain } });
