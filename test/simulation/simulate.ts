@@ -203,6 +203,9 @@ function obey(world: SimWorld): void {
   if (isInTheWay || ['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
     removeExchanged(world);
   if (decision.reason !== 'IdentityUnknown') return;
+  const [, copies = ''] = /Delete (.+), which contain nothing but a copy/.exec(decision.message ?? '') ?? [];
+  for (const [, kind, name = ''] of copies.matchAll(/(pod|claim) ([^\s,]+)/g))
+    world.kube.delete(kind === 'pod' ? 'Pod' : 'PersistentVolumeClaim', name);
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])
     for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);
