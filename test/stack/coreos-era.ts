@@ -69,12 +69,19 @@ export async function createCoreosCluster(world: World, at: Place): Promise<void
     if (index > 0)
       await poll(
         () =>
-          world.stack.kubectl(...exec, 'member', 'add', member, `--peer-urls=http://${hostOf(owner, member)}:2380`),
+          world.stack.kubectl(
+            ...exec,
+            'member',
+            'add',
+            member,
+            `--peer-urls=http://${hostOf(owner, member)}:2380`,
+          ),
         { otherwise: () => `${member} cannot be added` },
       );
     await world.kube.create(podOf(owner, COREOS_MEMBERS.slice(0, index + 1)));
     await poll(async () => (await readyOf(world, at)).length > index, {
-      otherwise: async () => JSON.stringify((await podsOf(world, at.namespace, at.name)).map(pod => pod['status'])),
+      otherwise: async () =>
+        JSON.stringify((await podsOf(world, at.namespace, at.name)).map(pod => pod['status'])),
     });
   }
 }
@@ -83,7 +90,9 @@ export async function createCoreosCluster(world: World, at: Place): Promise<void
 export async function readyOf(world: World, { namespace, name }: Place): Promise<string[]> {
   const statuses = (await podsOf(world, namespace, name)).map(
     pod =>
-      pod['status'] as { podIP?: string; conditions?: readonly { type: string; status: string }[] } | undefined,
+      pod['status'] as
+        | { podIP?: string; conditions?: readonly { type: string; status: string }[] }
+        | undefined,
   );
   return statuses
     .filter(said => said?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'))

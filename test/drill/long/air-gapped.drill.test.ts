@@ -56,7 +56,8 @@ async function begin(): Promise<Runbook> {
   await carry(world, OPERATOR_IMAGE, `${MIRROR}/etcd-operator@${digest}`);
   await carry(world, etcdImage('3.6.16'), `${MIRROR}/etcd:v3.6.16`);
   folder = await mkdtemp(join(tmpdir(), 'air-gapped-'));
-  for (const [name, text] of Object.entries(await temporal.issue())) await writeFile(join(folder, name), text);
+  for (const [name, text] of Object.entries(await temporal.issue()))
+    await writeFile(join(folder, name), text);
   for (const definition of PROMETHEUS) await world.kube.apply(definition);
   // Where their Prometheus runs.
   await kubectl('create', 'namespace', 'monitoring');
@@ -89,7 +90,10 @@ const PROMETHEUS = [
 const INSTALLED = {
   'with Helm': async (page: Runbook) => {
     await new Shell(world, 'default').run(here(`helm package '${root}/charts/etcd-operator'`));
-    await writeFile(join(folder, 'values.yaml'), known(page.yaml('imagePullSecrets:\n  - name: mirror\ntemporal')));
+    await writeFile(
+      join(folder, 'values.yaml'),
+      known(page.yaml('imagePullSecrets:\n  - name: mirror\ntemporal')),
+    );
     await page.type('create namespace shop');
     await page.type('label namespace shop');
     await page.type('label namespace monitoring');
@@ -127,7 +131,12 @@ describe.each(Object.entries(INSTALLED))('without Internet, %s', (_, install) =>
   test('the operator runs by digest, reaches Temporal with its certificate, and is scraped and fenced', async () => {
     await install(page);
     const of = ['-n', 'etcd-operator', 'get'];
-    const pods = await kubectl(...of, 'pods', '-o', 'jsonpath={range .items[*]}{.spec.containers[0].image} {end}');
+    const pods = await kubectl(
+      ...of,
+      'pods',
+      '-o',
+      'jsonpath={range .items[*]}{.spec.containers[0].image} {end}',
+    );
     const image = `${MIRROR}/etcd-operator@${digest}`;
     expect(pods.trim().split(' ')).toEqual([image, image]);
     expect(temporal.refused()).toBe(0);

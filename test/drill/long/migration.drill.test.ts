@@ -71,7 +71,8 @@ async function members(): Promise<string[]> {
 }
 
 async function through<T>(name: string, act: (etcd: ReturnType<typeof dial>) => Promise<T>): Promise<T> {
-  const [endpoint = ''] = name === NEW ? await readyEndpoints(world, at.namespace, name) : await readyOf(world, { ...at, name });
+  const [endpoint = ''] =
+    name === NEW ? await readyEndpoints(world, at.namespace, name) : await readyOf(world, { ...at, name });
   const etcd = dial(endpoint);
   try {
     return await act(etcd);
@@ -192,6 +193,8 @@ test('step 3: what becomes of the objects that are there', async () => {
   const { status } = (await backup('made')) ?? {};
   expect([status?.succeeded, status?.etcdRevision, status?.history]).toEqual([true, 1, undefined]);
   expect(await taken('made')).toBe(false);
+  const succeeded = status?.conditions?.find(({ type }) => type === 'Succeeded');
+  expect(succeeded?.reason).toBe('RecordedBefore');
 });
 
 test('step 3: a periodic EtcdBackup can be deleted when its finalizer is taken off', async () => {

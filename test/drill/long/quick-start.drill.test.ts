@@ -43,7 +43,8 @@ async function begin(): Promise<Runbook> {
   await down(STACK, { wipe: true });
   world = await startBareWorld(STACK);
   folder = await mkdtemp(join(tmpdir(), 'quick-start-'));
-  for (const part of ['deploy', 'charts']) await cp(join(root, part), join(folder, part), { recursive: true });
+  for (const part of ['deploy', 'charts'])
+    await cp(join(root, part), join(folder, part), { recursive: true });
   await carry(world, OPERATOR_IMAGE, IMAGE);
   return new Runbook(world, at.namespace, PAGE);
 }
@@ -63,7 +64,9 @@ const INSTALLED = {
   },
   'with kubectl': async (page: Runbook) => {
     await mkdir(join(folder, 'site'));
-    const kustomization = page.yaml('kind: Kustomization').replace('temporal.example.org:7233', TEMPORAL_ADDRESS);
+    const kustomization = page
+      .yaml('kind: Kustomization')
+      .replace('temporal.example.org:7233', TEMPORAL_ADDRESS);
     await writeFile(join(folder, 'site/kustomization.yaml'), kustomization);
     await page.type('-k site', inFolder);
   },
@@ -98,9 +101,13 @@ describe('a laptop, after make demo', () => {
 
   test('the demo is looked at and grows', async () => {
     const named = (command: string): string => command.replace('local env)', `local env --name ${STACK})`);
-    await page.type('eval', command => `${named(command)}\nkubectl get nodes\netcdctl version\ntemporal --version`);
+    await page.type(
+      'eval',
+      command => `${named(command)}\nkubectl get nodes\netcdctl version\ntemporal --version`,
+    );
     const listed = await page.type('get etcd,pods,pvc');
-    for (const kind of ['etcdcluster', 'pod', 'persistentvolumeclaim']) expect(listed).toMatch(new RegExp(`^${kind}`, 'm'));
+    for (const kind of ['etcdcluster', 'pod', 'persistentvolumeclaim'])
+      expect(listed).toMatch(new RegExp(`^${kind}`, 'm'));
     await page.type('patch etcd example');
     await page.type('wait etcd example');
     expect(await podsOf(world, at.namespace, at.name)).toHaveLength(5);
