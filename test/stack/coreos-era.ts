@@ -11,6 +11,7 @@ import { layoutOf } from '../../local/stack/layout.ts';
 import { pkiFile } from '../../local/stack/pki.ts';
 import { coreosDefinition } from '../api/coreos-manifests.ts';
 import { COREOS_MEMBERS, COREOS_STATUS } from '../worlds/coreos-cluster.ts';
+import { ASKING_FOR_CPU } from './drill/drilled.ts';
 import { podsOf, type World } from './e2e.ts';
 import { poll } from './poll.ts';
 
@@ -58,7 +59,12 @@ export async function createCoreosCluster(world: World, at: Place): Promise<void
     apiVersion: API_VERSION,
     kind: 'EtcdCluster',
     metadata: at,
-    spec: { repository: 'quay.io/coreos/etcd', size: COREOS_MEMBERS.length, version: COREOS_ETCD },
+    spec: {
+      repository: 'quay.io/coreos/etcd',
+      size: COREOS_MEMBERS.length,
+      version: COREOS_ETCD,
+      pod: ASKING_FOR_CPU,
+    },
     status: COREOS_STATUS,
   });
   const owner = { ...at, uid: made.metadata.uid ?? '' };
@@ -180,6 +186,7 @@ function podOf(owner: Owner, members: readonly string[]): WritableObject {
             { name: 'server', containerPort: 2380, protocol: 'TCP' },
             { name: 'client', containerPort: 2379, protocol: 'TCP' },
           ],
+          ...ASKING_FOR_CPU,
           volumeMounts: [{ name: 'etcd-data', mountPath: '/var/etcd' }],
           livenessProbe: { ...probe, initialDelaySeconds: 10, periodSeconds: 60 },
           readinessProbe: { ...probe, initialDelaySeconds: 1, periodSeconds: 5 },
