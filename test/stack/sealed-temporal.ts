@@ -10,8 +10,6 @@ export interface SealedTemporal {
   readonly address: string;
   /** The files of a client: those of a Secret, by their names. */
   issue(): Promise<Readonly<Record<'ca.crt' | 'tls.crt' | 'tls.key', string>>>;
-  /** Handshakes that failed. */
-  refused(): number;
   stop(): Promise<void>;
 }
 
@@ -27,7 +25,6 @@ export async function sealTemporal(world: World): Promise<SealedTemporal> {
       const { cert, key } = await authority.issue({});
       return { 'ca.crt': authority.pair.cert, 'tls.crt': cert, 'tls.key': key };
     },
-    refused: () => front.refused,
     stop: async () => {
       reached.stop();
       await front.close();
