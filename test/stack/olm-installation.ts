@@ -47,7 +47,7 @@ export class OlmInstallation implements Installation {
     });
   }
 
-  /** @param env variables, as the description of the bundle says to set them */
+  /** @param env variables of the operator */
   async subscribe(env: Readonly<Record<string, string>>): Promise<void> {
     await this.#olm.apply({
       apiVersion: 'operators.coreos.com/v1alpha1',
@@ -72,6 +72,23 @@ export class OlmInstallation implements Installation {
       },
       { ...WAIT, otherwise: () => this.#story(`${version} is not ${phase}`) },
     );
+  }
+
+  /**
+   * Makes the Subscription say which ClusterServiceVersion is installed. Those of another name are then installed again without what the
+   * Subscription says, once OLM looks at them, for which they are changed.
+   */
+  async installed(name: string): Promise<void> {
+    const patch = JSON.stringify({ status: { installedCSV: name } });
+    const how = ['--subresource=status', '--type=merge', '--patch', patch];
+    await this.#kubectl('patch', 'subscription', PACKAGE, ...how);
+    await this.#kubectl('label', 'csv', '--all', '--overwrite', `looked-at-after=${name}`);
+  }
+
+  /** Why containers of its pods are not started, as the kubelet says it. */
+  async waitsFor(): Promise<string> {
+    const path = '{.items[*].status.containerStatuses[*].state.waiting.message}';
+    return this.#kubectl('get', 'pods', '-o', `jsonpath=${path}`);
   }
 
   /** Those that there are, and remembers their phases. */
