@@ -25,8 +25,8 @@ interface Csv {
 }
 
 export interface Olm {
-  /** Serves a catalog whose only bundle is that of this version; the one before is no longer served. */
-  offer(version: string): Promise<void>;
+  /** Makes a catalog whose only bundle is that of this version; what it answers serves it, and no longer the one before. */
+  prepare(version: string): Promise<() => Promise<void>>;
   /** Creates or changes an object of any kind. */
   apply(object: object): Promise<void>;
   /** The end of what all of its programs printed. */
@@ -62,18 +62,20 @@ export async function startOlm({ stack }: World): Promise<Olm> {
     if (catalog !== undefined) await end(catalog, 'SIGTERM');
   };
   return {
-    offer: async version => {
+    prepare: async version => {
       const served = await writeCatalog(tools.path('opm'), await mkdtemp(join(folder, 'catalog-')), version);
-      await endCatalog();
-      const args = ['serve', served, '--port', `${port}`, '--pprof-addr', `127.0.0.1:${await freePort()}`];
-      args.push('--termination-log', join(folder, 'termination'));
-      catalog = await launch({ command: tools.path('opm'), args, env, log }, () => accepts(port));
-      await apply({
-        apiVersion: 'operators.coreos.com/v1alpha1',
-        kind: 'CatalogSource',
-        metadata: CATALOG,
-        spec: { sourceType: 'grpc', address: `127.0.0.1:${port}`, displayName: 'etcd' },
-      });
+      return async () => {
+        await endCatalog();
+        const args = ['serve', served, '--port', `${port}`, '--pprof-addr', `127.0.0.1:${await freePort()}`];
+        args.push('--termination-log', join(folder, 'termination'));
+        catalog = await launch({ command: tools.path('opm'), args, env, log }, () => accepts(port));
+        await apply({
+          apiVersion: 'operators.coreos.com/v1alpha1',
+          kind: 'CatalogSource',
+          metadata: CATALOG,
+          spec: { sourceType: 'grpc', address: `127.0.0.1:${port}`, displayName: 'etcd' },
+        });
+      };
     },
     apply,
     log: async () => (await readFile(log, 'utf8')).slice(-6_000),

@@ -38,6 +38,14 @@ const SETTINGS = { TEMPORAL_ADDRESS: 'temporal-frontend.temporal.svc:7233', TASK
 /** What is only in the Subscription. */
 const ENV = { LOG_LEVEL: 'debug' };
 
+/** What the page on installing says to create. */
+const settings = (more: Readonly<Record<string, string>> = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'etcd-operator', namespace: OPERATORS },
+  data: { ...SETTINGS, ...more },
+});
+
 let olm: Olm;
 let operator: OlmInstallation;
 
@@ -55,18 +63,14 @@ const cluster = drilledCluster(NAMESPACE, 3, {}, async () => {
   olm = await startOlm(world);
   await createNamespace(world, OPERATORS);
   operator = new OlmInstallation(world, olm, OPERATORS);
-  await olm.offer(CURRENT);
+  const offer = await olm.prepare(CURRENT);
+  await offer();
   await operator.group();
   await operator.subscribe(ENV);
   // It is not started without its settings.
   const missing = 'configmap "etcd-operator" not found';
   await poll(async () => (await operator.waitsFor()).includes(missing), WAIT);
-  await olm.apply({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'etcd-operator', namespace: OPERATORS },
-    data: SETTINGS,
-  });
+  await olm.apply(settings());
   await operator.reaches(CURRENT, 'Succeeded');
   await operator.ready();
   return world;
@@ -91,6 +95,13 @@ async function may(user: string, ...what: string[]): Promise<boolean> {
 /** What the replicas say that they may not do. */
 async function refusals(): Promise<readonly string[]> {
   return (await operator.logs()).split('\n').filter(line => /forbidden/i.test(line));
+}
+
+/** Asks for a size, and waits until there are so many members, all of them well. */
+async function resized(size: number): Promise<void> {
+  await cluster.apply({ size });
+  await poll(async () => (await members()).size === size, WAIT);
+  await awaitCondition(world(), at, { type: 'Healthy', ...WAIT });
 }
 
 const uidOf = (...object: string[]): Promise<string> =>
@@ -126,10 +137,11 @@ test('OLM installs what the bundle has, and its rights are enough for a cluster 
 
 test('OLM lets whoever may edit a namespace create what the bundle defines', async () => {
   const create = ['create', 'etcdrequests', '-n', NAMESPACE];
+  const status = ['--subresource=status', '-n', NAMESPACE];
   expect(await may('ana', ...create)).toBe(false);
   await kubectl('-n', NAMESPACE, 'create', 'rolebinding', 'ana', '--clusterrole=edit', '--user=ana');
   await poll(() => may('ana', ...create), WAIT);
-  expect(await may('ana', 'update', 'etcdclusters/status', '-n', NAMESPACE)).toBe(false);
+  expect(await may('ana', 'update', 'etcdclusters', ...status)).toBe(false);
 });
 
 test('settings stay while OLM forgets the Subscription, as it may for a moment in an upgrade', async () => {
@@ -141,6 +153,7 @@ test('settings stay while OLM forgets the Subscription, as it may for a moment i
   await poll(async () => (await operator.variable('LOG_LEVEL')) === 'debug', WAIT);
   await operator.reaches(CURRENT, 'Succeeded');
   await operator.ready();
+  await resized(3);
 });
 
 test('the next release takes over in the middle of a change of size', async () => {
@@ -150,8 +163,9 @@ test('the next release takes over in the middle of a change of size', async () =
   const kept = [...crds, 'crd/clusterserviceversions.operators.coreos.com'].map(crd => [crd]);
   const uids = await Promise.all(kept.map(object => uidOf(...object)));
   operator.phases.clear();
-  await whileSizeChanges(operator, { title: 'upgrade by OLM while 5 → 3', size: 3, lost: 2 }, async () => {
-    await olm.offer(NEXT);
+  const offerNext = await olm.prepare(NEXT);
+  await whileSizeChanges(operator, { title: 'upgrade by OLM while 3 → 5', size: 5 }, async () => {
+    await offerNext();
     await operator.reaches(NEXT, 'Installing');
   });
   const csv = await operator.reaches(NEXT, 'Succeeded');
@@ -185,8 +199,7 @@ test('installed again for one namespace it takes over, with rights in that names
   const csv = await operator.reaches(NEXT, 'Succeeded');
   expect(csv.metadata.annotations['olm.targetNamespaces']).toBe(at.namespace);
   await operator.ready();
-  await poll(async () => (await members()).size === 4, WAIT);
-  await awaitCondition(world(), at, { type: 'Healthy', ...WAIT });
+  await resized(4);
   await untouched(before, 4);
   expect(await may(ACCOUNT, 'get', 'secrets', '-n', at.namespace)).toBe(true);
   expect(await may(ACCOUNT, 'get', 'secrets', '-n', 'default')).toBe(false);
@@ -207,4 +220,15 @@ test('a second namespace of its OperatorGroup is looked after as soon as it is n
   await operator.ready();
   await untouched(before);
   expect(await may(ACCOUNT, 'list', 'etcdclusters', '-A')).toBe(false);
+});
+
+test('a changed setting is in force once the pods were deleted', async () => {
+  const before = await operator.replicas();
+  await olm.apply(settings({ TEMPORAL_RETENTION_DAYS: '31' }));
+  await kubectl('-n', OPERATORS, 'delete', 'pod', '-l', 'app.kubernetes.io/name=etcd-operator');
+  await operator.ready();
+  expect((await operator.replicas()).filter(uid => before.includes(uid))).toEqual([]);
+  const shown = ['node', '-p', 'process.env.TEMPORAL_RETENTION_DAYS'];
+  const days = await kubectl('-n', OPERATORS, 'exec', 'deployment/etcd-operator', '--', ...shown);
+  expect(days.trim()).toBe('31');
 });
