@@ -22,12 +22,22 @@ export interface GoProgram {
   links?: readonly string[];
   /** Values for string variables of packages, set when linking. */
   variables?: Readonly<Record<string, string>>;
+  /** Build tags. */
+  tags?: readonly string[];
+  /** Folders from the sources of modules that lie beside the program, by the name that they have there and as tools. */
+  folders?: Readonly<Record<string, ModuleFolder>>;
   /** See `Recipe`. */
   onlyForTests?: boolean;
   /** See `Recipe`. */
   onlyByName?: boolean;
   /** Tool name to the file or link (in the artefact's `bin` folder) that it is. */
   tools: Readonly<Record<string, string>>;
+}
+
+/** A folder in the sources of a module that go.mod names. */
+interface ModuleFolder {
+  module: string;
+  folder: string;
 }
 
 const modulesFolder = join(import.meta.dirname, 'go');
@@ -42,6 +52,8 @@ export function goRecipe(program: GoProgram): Recipe {
   const folder = join(modulesFolder, program.module);
   const linkerFlags = linkerSettings(program.variables ?? {});
   const links = program.links ?? [];
+  const tags = program.tags ?? [];
+  const folders = program.folders ?? {};
   const key = contentKey({
     ...folderInputs(folder, 'source/'),
     settings: JSON.stringify({
@@ -52,6 +64,8 @@ export function goRecipe(program: GoProgram): Recipe {
       recipe: 1,
       // Absent for most, whose keys stay what they were.
       package: program.package,
+      tags: program.tags,
+      folders: program.folders,
     }),
   });
   return {
@@ -60,14 +74,18 @@ export function goRecipe(program: GoProgram): Recipe {
     seconds: program.seconds,
     onlyForTests: program.onlyForTests ?? false,
     onlyByName: program.onlyByName ?? false,
-    tools: Object.fromEntries(Object.entries(program.tools).map(([tool, file]) => [tool, join('bin', file)])),
+    tools: Object.fromEntries([
+      ...Object.entries(program.tools).map(([tool, file]) => [tool, join('bin', file)]),
+      ...Object.keys(folders).map(name => [name, name]),
+    ]),
     build: async (target, log, report) => {
       const bin = join(target, 'bin');
       await mkdir(bin);
       const env = await goEnvironment(folder);
       const main = program.package ?? '.';
-      const packages = await countPackages(main, { cwd: folder, env, log }, report);
-      const args = ['build', '-v', '-ldflags', linkerFlags, '-o', join(bin, program.binary), main];
+      const tagged = tags.length === 0 ? [] : ['-tags', tags.join(',')];
+      const packages = await countPackages([...tagged, main], { cwd: folder, env, log }, report);
+      const args = ['build', '-v', '-ldflags', linkerFlags, '-o', join(bin, program.binary), ...tagged, main];
       let built = 0;
       await runCommand('go', args, {
         cwd: folder,
@@ -77,8 +95,21 @@ export function goRecipe(program: GoProgram): Recipe {
           report(line.startsWith('go: ') ? line.slice(4) : `${++built} of ${packages} packages`),
       });
       for (const link of links) await symlink(program.binary, join(bin, link));
+      for (const [name, source] of Object.entries(folders)) {
+        await copyFromModule(source, join(target, name), { cwd: folder, env, log });
+      }
     },
   };
+}
+
+/** A module's sources may be read only; the copy can be removed. */
+async function copyFromModule(
+  { module, folder }: ModuleFolder,
+  target: string,
+  settings: CommandOptions,
+): Promise<void> {
+  const sources = await runCommand('go', ['list', '-m', '-f', '{{.Dir}}', module], settings);
+  await runCommand('cp', ['-r', '--no-preserve=mode', join(sources.trim(), folder), target], settings);
 }
 
 function linkerSettings(variables: Readonly<Record<string, string>>): string {
@@ -87,12 +118,16 @@ function linkerSettings(variables: Readonly<Record<string, string>>): string {
 }
 
 /** Fetches the modules, and counts the packages that the build goes through. */
-async function countPackages(main: string, settings: CommandOptions, report: Report): Promise<number> {
+async function countPackages(
+  main: readonly string[],
+  settings: CommandOptions,
+  report: Report,
+): Promise<number> {
   report('fetching modules');
   const onLine = (line: string): void => {
     if (line.startsWith('go: ')) report(line.slice(4));
   };
-  const list = await runCommand('go', ['list', '-deps', '-f', '.', main], { ...settings, onLine });
+  const list = await runCommand('go', ['list', '-deps', '-f', '.', ...main], { ...settings, onLine });
   return list.trim().split('\n').length;
 }
 

@@ -12,10 +12,17 @@ import {
   type Toolchain,
   toolNames,
 } from './index.ts';
-import { azuriteVersion, etcdToolSubstitutes, helmVersion, operatorFrameworkVersion } from './versions.ts';
+import {
+  azuriteVersion,
+  etcdToolSubstitutes,
+  helmVersion,
+  olmVersion,
+  operatorFrameworkVersion,
+  operatorRegistryVersion,
+} from './versions.ts';
 
 const usage = `local/toolchain/main.ts [--only NAME,NAME...]
-Builds or fetches every tool of the local stack into ${cacheDirectory()} (temporal-server and PostgreSQL only by name),
+Builds or fetches every tool of the local stack into ${cacheDirectory()} (temporal-server, PostgreSQL and OLM only by name),
 and prints where each is, its version, and the seconds that it once took.`;
 
 /** Ensures the toolchain from the command line, and prints tool, version, seconds and path. */
@@ -65,6 +72,8 @@ async function versionOf(toolchain: Toolchain, tool: ToolName): Promise<string> 
   if (tool === 'azurite-blob') return azuriteVersion;
   if (tool === 'helm') return helmVersion;
   if (tool === 'operator-verify') return operatorFrameworkVersion;
+  if (['olm-operator', 'olm-crds', 'catalog-operator'].includes(tool)) return olmVersion;
+  if (tool === 'opm') return operatorRegistryVersion;
   if (tool === 'kubectl') return toolchain.versions.kubernetes;
   const output = await runCommand(toolchain.path(tool), ['--version']);
   return /\d+\.\d+\.\d+/.exec(output)?.[0] ?? output.trim();

@@ -8,7 +8,9 @@ import {
   etcdVersionsOfTests,
   helmVersion,
   kubernetesVersion,
+  olmVersion,
   operatorFrameworkVersion,
+  operatorRegistryVersion,
   temporalServerVersion,
 } from './versions.ts';
 
@@ -32,6 +34,7 @@ export function goRecipes(): Recipe[] {
     ...etcdVersions.map(etcdRecipe),
     ...storeRecipes(),
     temporalServerRecipe(),
+    ...olmRecipes(),
   ];
 }
 
@@ -163,4 +166,44 @@ function temporalServerRecipe(): Recipe {
     onlyByName: true,
     tools: { 'temporal-server': 'temporal-server', 'temporal-sql-tool': 'temporal-sql-tool' },
   });
+}
+
+/** For the drill of the bundle: the two operators of OLM with its own CRDs, and the server of a catalog. */
+function olmRecipes(): Recipe[] {
+  const olm = 'github.com/operator-framework/operator-lifecycle-manager';
+  const shared = { module: 'olm', onlyForTests: true, onlyByName: true } as const;
+  return [
+    goRecipe({
+      ...shared,
+      name: `olm-operator-${olmVersion}`,
+      title: `build OLM's olm-operator ${olmVersion}`,
+      seconds: 300,
+      package: `${olm}/cmd/olm`,
+      binary: 'olm-operator',
+      variables: { [`${olm}/pkg/version.OLMVersion`]: olmVersion },
+      folders: { 'olm-crds': { module: olm, folder: 'deploy/chart/crds' } },
+      tools: { 'olm-operator': 'olm-operator' },
+    }),
+    goRecipe({
+      ...shared,
+      name: `olm-catalog-operator-${olmVersion}`,
+      title: `build OLM's catalog-operator ${olmVersion}`,
+      seconds: 290,
+      package: `${olm}/cmd/catalog`,
+      binary: 'catalog-operator',
+      variables: { [`${olm}/pkg/version.OLMVersion`]: olmVersion },
+      tools: { 'catalog-operator': 'catalog-operator' },
+    }),
+    goRecipe({
+      ...shared,
+      name: `opm-${operatorRegistryVersion}`,
+      title: `build opm ${operatorRegistryVersion}`,
+      seconds: 280,
+      package: 'github.com/operator-framework/operator-registry/cmd/opm',
+      binary: 'opm',
+      // As its Makefile says: signatures of images without a C library.
+      tags: ['json1', 'containers_image_openpgp'],
+      tools: { opm: 'opm' },
+    }),
+  ];
 }

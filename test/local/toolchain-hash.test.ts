@@ -9,6 +9,8 @@ import {
   etcdToolSubstitutes,
   etcdVersions,
   kubernetesVersion,
+  olmVersion,
+  operatorRegistryVersion,
 } from '../../local/toolchain/versions.ts';
 
 const goFolder = join(import.meta.dirname, '../../local/toolchain/go');
@@ -68,6 +70,9 @@ describe('the Go programs', () => {
       )?.[1];
     expect(required('kube', 'k8s.io/kubernetes')).toBe(kubernetesVersion);
     expect(required('coredns', 'github.com/coredns/coredns')).toBe(corednsVersion);
+    const framework = 'github.com/operator-framework';
+    expect(required('olm', `${framework}/operator-lifecycle-manager`)).toBe(olmVersion);
+    expect(required('olm', `${framework}/operator-registry`)).toBe(operatorRegistryVersion);
     for (const version of etcdVersions) {
       const own = etcdToolSubstitutes[version] === undefined;
       const modules = own ? ['server', 'etcdctl', 'etcdutl'] : ['server'];

@@ -9,6 +9,7 @@ import { firstSentence, titleOf } from '../../scripts/olm/descriptors.ts';
 import { root } from '../../scripts/run.ts';
 import { currentVersion } from '../../scripts/version.ts';
 import { parseConfig } from '../../src/main/config/config.ts';
+import { VARIABLES } from '../../src/main/config/variables.ts';
 import { at, listAt, loadKustomization } from '../deploy/manifests.ts';
 
 const csv = clusterServiceVersion();
@@ -63,21 +64,65 @@ describe('the upgrade graph', () => {
   });
 });
 
-test('the Deployment is that of deploy/, but for the namespaces that OLM names', () => {
-  const source = deployed.find(({ kind }) => kind === 'Deployment');
-  const env = listAt(pod, 'spec', 'containers', 0, 'env');
-  const own = listAt(source, 'spec', 'template', 'spec', 'containers', 0, 'env');
-  expect(env.slice(0, -1)).toEqual(own);
-  expect(env.at(-1)).toEqual({
-    name: 'WATCH_NAMESPACE',
-    valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
+describe('the Deployment', () => {
+  const source = at(
+    deployed.find(({ kind }) => kind === 'Deployment'),
+    'spec',
+  );
+  const own = at(install, 'deployments', 0, 'spec');
+  const container = at(pod, 'spec', 'containers', 0);
+  const sourceContainer = at(source, 'template', 'spec', 'containers', 0);
+  const settings = ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'LOG_LEVEL'] as const;
+  const named = (variables: readonly unknown[], ...names: readonly string[]): unknown[] =>
+    variables.filter(one => names.includes(String(at(one, 'name'))));
+
+  test('is that of deploy/, but for variables and what has certificates and keys', () => {
+    const rest = (spec: unknown): unknown => {
+      const copy = structuredClone(spec);
+      const podSpec = at(copy, 'template', 'spec') as { volumes?: unknown };
+      const first = at(podSpec, 'containers', 0) as Record<string, unknown>;
+      for (const field of ['env', 'envFrom', 'volumeMounts']) delete first[field];
+      delete podSpec.volumes;
+      return copy;
+    };
+    expect(rest(own)).toEqual(rest(source));
   });
-  const withoutEnv = (spec: unknown): unknown => {
-    const copy = structuredClone(spec);
-    delete (at(copy, 'template', 'spec', 'containers', 0) as { env?: unknown }).env;
-    return copy;
-  };
-  expect(withoutEnv(at(install, 'deployments', 0, 'spec'))).toEqual(withoutEnv(at(source, 'spec')));
+
+  test('has the variables of deploy/ that nobody sets, and the namespaces from OLM', () => {
+    const kept = listAt(sourceContainer, 'env').filter(one => named([one], ...settings).length === 0);
+    expect(listAt(container, 'env')).toEqual([
+      ...kept,
+      {
+        name: 'TEMPORAL_ADDRESS',
+        valueFrom: { configMapKeyRef: { name: 'etcd-operator', key: 'TEMPORAL_ADDRESS' } },
+      },
+      {
+        name: 'WATCH_NAMESPACE',
+        valueFrom: { fieldRef: { fieldPath: "metadata.annotations['olm.targetNamespaces']" } },
+      },
+    ]);
+  });
+
+  test('takes its settings from a ConfigMap, of which only the address must be there', () => {
+    // Not from the Subscription: OLM starts the operator without what that says, at first and at each upgrade (test/drill/long/olm.*).
+    expect(listAt(container, 'envFrom')).toEqual([
+      { configMapRef: { name: 'etcd-operator', optional: true } },
+    ]);
+    for (const name of settings)
+      expect(named(listAt(sourceContainer, 'env'), name)).toEqual([{ name, value: VARIABLES[name].default }]);
+  });
+
+  test('finds certificates and keys where the pages say, if there are Secrets of these names', () => {
+    const added = ['temporal-tls', 'temporal-api-key', 'temporal-codec'];
+    expect(listAt(container, 'volumeMounts')).toEqual([
+      ...listAt(sourceContainer, 'volumeMounts'),
+      ...added.map(name => ({ name, mountPath: `/etc/${name}`, readOnly: true })),
+    ]);
+    expect(listAt(pod, 'spec', 'volumes')).toEqual([
+      ...listAt(source, 'template', 'spec', 'volumes'),
+      ...added.map(name => ({ name, secret: { secretName: name, optional: true } })),
+    ]);
+  });
 });
 
 test('an annotation without a namespace, which is how OLM says all of them, is taken so', () => {

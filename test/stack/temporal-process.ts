@@ -1,5 +1,6 @@
 /** The processes that a Temporal for tests is made of. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
@@ -11,6 +12,10 @@ const run = promisify(execFile);
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
+  /** Besides those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** The file that everything is added to that it prints. */
+  readonly log?: string;
 }
 
 /**
@@ -18,15 +23,16 @@ export interface Command {
  * rejects. Throws what the program printed when it ends before, or when it takes too long.
  */
 export async function launch(
-  { command, args }: Command,
+  { command, args, env, log }: Command,
   serves: () => Promise<unknown>,
 ): Promise<ChildProcess> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const killOnExit = () => child.kill('SIGKILL');
   process.once('exit', killOnExit);
   child.once('exit', () => process.off('exit', killOnExit));
   let output = '';
   const keep = (chunk: Buffer) => {
+    if (log !== undefined) appendFileSync(log, chunk);
     output = (output + chunk.toString()).slice(-8192);
   };
   child.stdout?.on('data', keep);

@@ -9,12 +9,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { down } from '../../../local/stack/index.ts';
 import { ChartRelease } from '../../stack/chart-release.ts';
-import { check } from '../../stack/drill/checker.ts';
-import { startLoad } from '../../stack/drill/client.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
-import { readyEndpoints } from '../../stack/drill/endpoints.ts';
+import { guard } from '../../stack/drill/installation.ts';
 import { Shell } from '../../stack/drill/shell.ts';
-import { readStored } from '../../stack/drill/stored.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -35,8 +32,6 @@ const OPERATORS = 'etcd-operator';
 const WAIT = { timeoutMs: 240_000 };
 /** What is of the whole Kubernetes cluster, another release has. */
 const SHARED = ['--set', 'crds.install=false', '--set', 'users.install=false'] as const;
-/** Writes while nobody manages the cluster. */
-const WRITES = 2_000;
 
 let helm: Helm;
 let release: ChartRelease;
@@ -57,72 +52,14 @@ const cluster = drilledCluster(NAMESPACE, 3, {}, async () => {
   await release.ready();
   return world;
 });
-const { at, drill, world } = cluster;
+const { at, world } = cluster;
 
 const kubectl = (...args: string[]): Promise<string> => world().stack.kubectl(...args);
 const status = async () => (await readCluster(world(), at.namespace, at.name))?.status;
 
 const condition = async (name: string) => (await status())?.conditions?.find(({ type }) => type === name);
 
-/** Every member with the uid of its pod and how often that restarted. */
-async function members(): Promise<Map<string, string>> {
-  const pods = await podsOf(world(), at.namespace, at.name);
-  return new Map(pods.map(pod => [pod.metadata.name, `${pod.metadata.uid} ${restartsOf(pod)}`]));
-}
-
-/** Those that there were, and are there still, are as they were. */
-async function untouched(before: ReadonlyMap<string, string>, left = before.size): Promise<void> {
-  const kept = [...(await members())].filter(([name]) => before.has(name));
-  expect(kept).toHaveLength(left);
-  for (const [name, state] of kept) expect([name, state]).toEqual([name, before.get(name)]);
-}
-
-async function isScaling(): Promise<boolean> {
-  return (await status())?.operation?.type === 'scaleCluster';
-}
-
-/** Changes the size, and something with the release in the middle of it; every replica of the operator is another one afterwards. */
-async function whileSizeChanges(
-  title: string,
-  { size, lost = 0 }: { readonly size: number; readonly lost?: number },
-  change: () => Promise<void>,
-): Promise<void> {
-  const [replicas, before] = [await release.replicas(), await members()];
-  const about = { size, lost };
-  await drill(
-    title,
-    async () => {
-      await cluster.apply({ size });
-      await poll(isScaling, { ...WAIT, intervalMs: 20 });
-      await change();
-      expect(await isScaling()).toBe(true);
-      await release.ready();
-    },
-    about,
-  );
-  expect(replicas).toHaveLength(2);
-  expect((await release.replicas()).filter(uid => replicas.includes(uid))).toEqual([]);
-  await untouched(before, before.size - lost);
-  const [last] = (await status())?.history ?? [];
-  expect(last).toMatchObject({ type: 'scaleCluster', outcome: 'Succeeded' });
-}
-
-/** Reads and writes while nobody manages the cluster, and what was acknowledged is there. */
-async function servesAlone(): Promise<void> {
-  const endpoints = () => readyEndpoints(world(), at.namespace, at.name);
-  const load = await startLoad({ endpoints, prefix: `alone-${process.pid}` });
-  try {
-    await poll(async () => load.acknowledged() >= WRITES, WAIT);
-  } finally {
-    await load.stop();
-  }
-  const history = await load.stop();
-  const [endpoint = ''] = await endpoints();
-  const verdict = check(history, await readStored(endpoint, load.prefix));
-  expect(verdict.violations).toEqual([]);
-  expect(verdict.unknown).toBe(0);
-  expect(history.reads.length).toBeGreaterThan(100);
-}
+const { members, untouched, whileSizeChanges, servesAlone } = guard(cluster);
 
 const uidOf = (...object: string[]): Promise<string> =>
   kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
@@ -132,14 +69,16 @@ const CRDS = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdrequests'].map
 
 test('helm upgrade with other values in the middle of a change of size', async () => {
   expect(await release.variable('LOG_LEVEL')).toBe('info');
-  await whileSizeChanges('helm upgrade while 3 → 5', { size: 5 }, () =>
+  await whileSizeChanges(release, { title: 'helm upgrade while 3 → 5', size: 5 }, () =>
     release.upgrade('--set', 'config.LOG_LEVEL=debug'),
   );
   expect(await release.variable('LOG_LEVEL')).toBe('debug');
 });
 
 test('helm rollback in the middle of a change of size', async () => {
-  await whileSizeChanges('helm rollback while 5 → 3', { size: 3, lost: 2 }, () => release.rollback(1));
+  await whileSizeChanges(release, { title: 'helm rollback while 5 → 3', size: 3, lost: 2 }, () =>
+    release.rollback(1),
+  );
   expect(await release.variable('LOG_LEVEL')).toBe('info');
 });
 
