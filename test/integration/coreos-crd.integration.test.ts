@@ -36,7 +36,11 @@ const APPLIED = {
   Helm: async () => {
     const helm = await startHelm(plane.kubeconfig);
     const install = ['install', 'etcd-operator', CHART, '-n', 'etcd-operator', '--create-namespace'];
-    await helm.run(...install, '--take-ownership', ...TEMPORAL).finally(() => helm.close());
+    try {
+      await helm.run(...install, '--take-ownership', ...TEMPORAL);
+    } finally {
+      await helm.close();
+    }
   },
 } as const;
 

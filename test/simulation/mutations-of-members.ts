@@ -98,7 +98,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a cluster of which nothing is left is taken for one that never was',
     'nothingIsLeftOfIt',
     at('planIdentity', 'rebuilt !== undefined', 'rebuilt?.incarnation.members.length > 0'),
-    at('recordIncarnation', 'stampedId !== undefined', 'false'),
+    at('assertMayBeRecorded', 'stampedId !== undefined', 'false'),
   ),
   without(
     'a rollout goes on whatever state the members are in',
@@ -132,7 +132,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'an empty cluster is recorded in place of one that is lost',
     'recordingComesLate',
-    at('recordIncarnation', 'stampedId !== undefined', 'false'),
+    at('assertMayBeRecorded', 'stampedId !== undefined', 'false'),
   ),
   without(
     'a member that is no learner, or has started, is created once more',

@@ -69,22 +69,16 @@ export async function startSimulatedWorld(options: SimulatedWorldOptions): Promi
 }
 
 async function build(
-  {
-    namespace,
-    replicas,
-    heapMebibytes,
-    profiles,
-    temporal: kind,
-    sharesListeners = false,
-  }: SimulatedWorldOptions,
+  options: SimulatedWorldOptions,
   { stop, onStop }: { readonly stop: () => Promise<void>; onStop(end: () => Promise<unknown>): void },
 ): Promise<SimulatedWorld> {
+  const { namespace, replicas, heapMebibytes, profiles, sharesListeners = false } = options;
   const [plane, { temporal, metricsPort }] = await allOf([
     startControlPlane().then(plane => {
       onStop(() => plane.stop());
       return plane;
     }),
-    startTemporalWithMetrics(kind).then(started => {
+    startTemporalWithMetrics(options.temporal).then(started => {
       onStop(() => started.temporal.stop());
       return started;
     }),

@@ -1,5 +1,6 @@
 import { FINALIZER, serialOf } from '../../api/names.ts';
 import type { Incarnation } from '../../api/schemas/types.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { lastSerialOf, stampsOf } from '../../planner/model/identity.ts';
 import { clusterFacts } from '../observe/observe.ts';
@@ -19,16 +20,9 @@ import type { Perform } from './perform.ts';
 export const recordIncarnation: Perform<'recordIncarnation'> = async (deps, ref, step) => {
   let cluster = await readLivingCluster(deps.kube, ref);
   const recorded = cluster.status?.incarnation;
-  if (recorded !== undefined && recorded.token !== step.incarnation.token) {
-    throw preconditionChanged(`incarnation ${recorded.token} is already recorded`);
-  }
   const { clusterId } = step;
   const { clusterId: stampedId } = stampsOf(clusterFacts(cluster));
-  // Decided long ago, as by a workflow that was reset, when status and members are lost by now: nothing else remembers them.
-  if (recorded === undefined && clusterId === undefined && stampedId !== undefined)
-    throw preconditionChanged(
-      `cluster ${stampedId} has lived under this name: no empty one is recorded in its place`,
-    );
+  assertMayBeRecorded(step, { recorded, stampedId });
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
@@ -52,6 +46,21 @@ export const recordIncarnation: Perform<'recordIncarnation'> = async (deps, ref,
     ...(clusterId === undefined ? {} : { clusterID: clusterId }),
   });
 };
+
+/** What a step was planned upon may be long ago, as in a workflow that was reset. */
+function assertMayBeRecorded(
+  { incarnation, clusterId }: StepOf<'recordIncarnation'>,
+  now: { readonly recorded: Incarnation | undefined; readonly stampedId: string | undefined },
+): void {
+  const { recorded, stampedId } = now;
+  if (recorded !== undefined && recorded.token !== incarnation.token)
+    throw preconditionChanged(`incarnation ${recorded.token} is already recorded`);
+  // When status and members are lost nothing else remembers them.
+  if (recorded === undefined && clusterId === undefined && stampedId !== undefined)
+    throw preconditionChanged(
+      `cluster ${stampedId} has lived under this name: no empty one is recorded in its place`,
+    );
+}
 
 /** Members that turned up after a lost status was recorded again; a bootstrap's members never change. */
 function isMore(planned: Incarnation, recorded: Incarnation): boolean {
