@@ -187,6 +187,8 @@ test(
     );
     await operator?.keys({ first: null, active: 'none' });
     await operator?.restart();
+    // Until something changes no workflow has anything to do, and none is stuck.
+    await kubectl('annotate', 'etcd', at.name, 'drill=after', '--overwrite');
     await alerts.fires('EtcdOperatorWorkflowStuck', { ...at, kind: 'EtcdCluster' }, 2 * PATIENCE_MS);
     await alerts.act('EtcdOperatorWorkflowStuck', '/tmp/history.json', { ...at, kind: 'EtcdCluster' });
     // Of other resources, too, as soon as their tasks have failed often enough.
