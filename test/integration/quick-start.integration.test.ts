@@ -1,8 +1,8 @@
 /** The files of docs/quick-start, as Helm, kubectl and the operator read them. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
@@ -22,6 +22,9 @@ beforeAll(async () => {
   helm = await startHelm();
   folder = mkdtempSync(join(tmpdir(), 'quick-start-'));
   symlinkSync(root, join(folder, 'etcd-operator'));
+  // As the kustomization of a checkout finds it.
+  symlinkSync(join(root, 'deploy'), join(folder, 'deploy'));
+  mkdirSync(join(folder, 'site'));
 }, 120_000);
 afterAll(async () => {
   await helm?.close();
@@ -39,10 +42,10 @@ function fileOf(page: string, name: string): string {
   return file;
 }
 
-async function kustomized(page: string): Promise<readonly Manifest[]> {
-  fileOf(page, 'kustomization.yaml');
+async function kustomized(page: string, name = 'kustomization.yaml'): Promise<readonly Manifest[]> {
+  const file = fileOf(page, name);
   const kubectl = (await ensureToolchain({ only: ['kubectl'] })).path('kubectl');
-  const { stdout } = await run(kubectl, ['kustomize', folder], { maxBuffer: 64 * 1024 * 1024 });
+  const { stdout } = await run(kubectl, ['kustomize', dirname(file)], { maxBuffer: 64 * 1024 * 1024 });
   return objectsOf(stdout);
 }
 
@@ -51,7 +54,7 @@ const configOf = (objects: readonly Manifest[]) =>
 const imageOf = (objects: readonly Manifest[]) => at(podOf(objects), 'spec', 'containers', 0, 'image');
 
 test('an existing cluster: the kustomization gives the operator its image and the address of Temporal', async () => {
-  const objects = await kustomized('kubernetes.md');
+  const objects = await kustomized('kubernetes.md', 'site/kustomization.yaml');
   expect(imageOf(objects)).toMatch(/^registry\.example\.org\/etcd-operator:\d/);
   expect(configOf(objects).temporal.address).toBe('temporal.example.org:7233');
 });

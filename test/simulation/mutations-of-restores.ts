@@ -27,6 +27,11 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('identityIsRecorded', 'rebuiltIdentity(observation)', 'undefined'),
   ),
   without(
+    'nobody is told how to return from a restore whose status is lost',
+    'statusIsLostInTheMiddleOfARestore',
+    at('nobodyTells', 'kept.length > 0', 'false'),
+  ),
+  without(
     'another id than that of the cluster confirms',
     'restoresInEveryStateStandBesideEachOther',
     at('judgeConfirmation', 'confirmed === id', "confirmed !== ''"),

@@ -66,6 +66,36 @@ const STEPS: readonly Step['kind'][] = [
 ];
 
 export const restoreScenarios = {
+  /** Before clients were let in: what was before is found again when the copy is deleted, as the operator says. */
+  async statusIsLostInTheMiddleOfARestore(scripted: ScriptedWorld) {
+    const { kube } = scripted.world;
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    const names = () => kube.all('PersistentVolumeClaim').map(({ metadata: { name } }) => name);
+    const kept = names();
+    scripted.restore(path, { confirmClusterID: before });
+    scripted.world.kubelet.stuck.add('example-3');
+    const pods = () => kube.all('Pod').map(({ metadata: { name } }) => name);
+    const copies = () => names().filter(name => !kept.includes(name));
+    await scripted.until('there is the pod of the restored member', () =>
+      copies().some(name => pods().includes(name)),
+    );
+    scripted.world.operator.end();
+    for (const attempt of scripted.world.calls.attempts) scripted.world.calls.kill(attempt);
+    scripted.loseStatus();
+    kube.delete('EtcdRestore', RESTORE);
+    scripted.world.operator.begin();
+    await scripted.blockedBy('IdentityUnknown');
+    const told = scripted.world.decision.message ?? '';
+    for (const each of copies().flatMap(name => [`pod ${name}`, `claim ${name}`]))
+      if (!told.includes(each)) throw new Breach(`it is not said that ${each} is to be deleted: ${told}`);
+    for (const name of copies()) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    await asBefore(scripted, before);
+  },
+
   async restoreIsConfirmedLate(scripted: ScriptedWorld) {
     const path = await backedUp(scripted);
     const before = scripted.leader().clusterId;
