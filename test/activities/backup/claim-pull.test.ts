@@ -1,26 +1,33 @@
 /** The pod that lends a claim runs the operator's image: with which Secrets it is pulled where the registry asks for credentials. */
 import { describe, expect, it } from 'vitest';
+import { openObject } from '../../../src/activities/backup/examined-object.ts';
 import { storeOpener } from '../../../src/activities/backup/open-store.ts';
 import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts';
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../../src/kube/port.ts';
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 import { PassingTime } from '../../fakes/waiting.ts';
 import { ActivityEnvironment } from '../../worlds/activity-environment.ts';
+import { OperatorWorld } from '../../worlds/operator-world.ts';
 
 const METADATA = { namespace: 'shop', name: 'nightly', uid: 'u-1' };
 const FILE = { storageType: 'File', file: { claim: 'backups', path: 'etcd/orders' } } as const;
 const pulling = (secret: string) => ({ imagePullSecrets: [{ name: secret }] });
 
 const ORDERS = {
-  apiVersion: 'etcd.database.coreos.com/v1beta2',
+  apiVersion: API_VERSION,
   kind: 'EtcdCluster',
   metadata: { namespace: 'shop', name: 'orders' },
   spec: { size: 3, pod: { ...pulling('mirror'), nodeSelector: { disk: 'fast' } } },
 };
 
 /** What the first pod of the claim says of pulling and placing; it never runs, and so is gone in the end. */
-async function podFor(owner: StoreOwner, ...clusters: readonly object[]): Promise<object | undefined> {
+async function podFor(
+  owner: StoreOwner | EtcdRestore,
+  ...clusters: readonly object[]
+): Promise<object | undefined> {
   const kube = new FakeKube({});
   const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
   kube.seed({ ...claim, metadata: { name: 'backups', namespace: 'shop' } } as WritableObject);
@@ -32,7 +39,7 @@ async function podFor(owner: StoreOwner, ...clusters: readonly object[]): Promis
     await pause(ms, signal);
     seen ??= kube.all('Pod').map(pod => (pod as unknown as { readonly spec: object }).spec)[0];
   };
-  const open = storeOpener({
+  const openStore = storeOpener({
     kube,
     now: () => Date.parse('2026-11-25T10:00:00Z'),
     image: async () => 'registry.example.org/mirror/etcd-operator:0.2.0',
@@ -43,8 +50,22 @@ async function podFor(owner: StoreOwner, ...clusters: readonly object[]): Promis
     storesAllowed: [],
     credentialHosts: [],
   });
-  await expect(new ActivityEnvironment().run(() => open(owner))).rejects.toThrow('does not start');
+  const { deps } = new OperatorWorld();
+  const open = (): Promise<unknown> =>
+    'apiVersion' in owner ? openObject({ ...deps, kube, openStore }, owner) : openStore(owner);
+  await expect(new ActivityEnvironment().run(open)).rejects.toThrow('does not start');
   return seen;
+}
+
+/** Of what lies in the claim, into the cluster `copy`. */
+function restore(spec: Partial<EtcdRestore['spec']> = {}): EtcdRestore {
+  const { storageType: backupStorageType, file } = FILE;
+  return {
+    apiVersion: API_VERSION,
+    kind: 'EtcdRestore',
+    metadata: METADATA,
+    spec: { etcdCluster: { name: 'copy' }, backupStorageType, file, ...spec },
+  };
 }
 
 describe('the pod that lends a claim pulls with the Secrets of', () => {
@@ -64,28 +85,25 @@ describe('the pod that lends a claim pulls with the Secrets of', () => {
   });
 
   it('the cluster that is restored, not of the one that was backed up', async () => {
-    const owner: StoreOwner = {
-      kind: 'EtcdRestore',
-      metadata: METADATA,
-      spec: { ...FILE, clusterRef: { name: 'orders' } },
-      restored: { etcdCluster: { name: 'copy' } },
-    };
     const copy = {
       ...ORDERS,
       metadata: { namespace: 'shop', name: 'copy' },
       spec: { size: 1, pod: pulling('other') },
     };
-    expect(await podFor(owner, ORDERS, copy)).toMatchObject(pulling('other'));
+    const backup = {
+      apiVersion: API_VERSION,
+      kind: 'EtcdBackup',
+      metadata: METADATA,
+      spec: { ...FILE, clusterRef: { name: 'orders' } },
+      status: { history: [{ location: 'file://backups/etcd/orders', verified: 'Checksum' }] },
+    };
+    const of = restore({ backupRef: { name: 'nightly' } });
+    expect(await podFor(of, ORDERS, copy, backup)).toMatchObject(pulling('other'));
   });
 
   it('the template, before there is a cluster', async () => {
-    const owner: StoreOwner = {
-      kind: 'EtcdRestore',
-      metadata: METADATA,
-      spec: FILE,
-      restored: { etcdCluster: { name: 'copy' }, clusterTemplate: { size: 1, pod: pulling('mirror') } },
-    };
-    expect(await podFor(owner)).toMatchObject(pulling('mirror'));
+    const template = { size: 1, pod: pulling('mirror') };
+    expect(await podFor(restore({ clusterTemplate: template }))).toMatchObject(pulling('mirror'));
   });
 
   it('nobody, when the cluster is gone: Kubernetes then takes those of the ServiceAccount', async () => {
