@@ -31,7 +31,8 @@ export async function openObject(
 ): Promise<OpenedObject> {
   const object = objectOf(restore, await readBackupOf(deps.kube, restore), begun);
   if ('reason' in object) throw preconditionChanged(object.message);
-  const store = await deps.openStore({ kind: 'EtcdRestore', metadata: restore.metadata, spec: object.spec });
+  const { metadata, spec: restored } = restore;
+  const store = await deps.openStore({ kind: 'EtcdRestore', metadata, spec: object.spec, restored });
   return { store, object };
 }
 

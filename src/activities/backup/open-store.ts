@@ -8,6 +8,7 @@ import type { StoreSpec } from '../../store/opening.ts';
 import { openStore } from '../../store/open.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { SECRET } from '../runtime/kinds.ts';
+import { pullingFor } from './claim-pull.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
@@ -27,11 +28,13 @@ export interface StoreDeps extends ClaimStoreDeps {
 export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Store> {
   const allowed = new AllowedAddresses(deps.storesAllowed);
   const { environment, memory } = deps;
-  return async ({ kind: asked, metadata, spec }) => {
+  return async owner => {
+    const { kind: asked, metadata, spec } = owner;
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
       const kind = asked === 'EtcdRestore' ? asked : 'EtcdBackup';
-      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim });
+      const place = await pullingFor(deps.kube, owner);
+      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim, place });
     }
     const secret = secretNameOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);

@@ -4,7 +4,7 @@ import { ANNOTATION_HOSTS, API_VERSION, LABEL_CLUSTER } from '../../api/names.ts
 import { secretKeys } from '../../api/derived/tls.ts';
 import type { EtcdBackup, EtcdCluster } from '../../api/schemas/types.ts';
 import { type ClientTls, type Credentials, EtcdError, type EtcdMember } from '../../etcd/port.ts';
-import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
+import { clusterOfBackup, parseEndpoint } from '../../api/derived/endpoints.ts';
 import {
   endpointsByPreference,
   type SourceCandidate,
@@ -109,16 +109,11 @@ export async function managedCluster(
   backup: EtcdBackup,
 ): Promise<EtcdCluster | undefined> {
   const { namespace } = backup.metadata;
-  const named = backup.spec.clusterRef?.name;
-  const services = (backup.spec.etcdEndpoints ?? []).map(text => {
-    const endpoint = parseEndpoint(text);
-    return endpoint === undefined ? undefined : clusterOfService(endpoint.host, namespace);
-  });
-  const name = named ?? (new Set(services).size === 1 ? services[0] : undefined);
+  const name = clusterOfBackup(backup.spec, namespace);
   if (name === undefined) return undefined;
   const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
   if (object !== undefined) return asCluster(object);
-  if (named === undefined) return undefined;
+  if (backup.spec.clusterRef === undefined) return undefined;
   throw new BackupFailure(
     'later',
     `EtcdCluster ${namespace}/${name} does not exist: create it, or correct spec.clusterRef.name`,

@@ -6,7 +6,8 @@ import type { ClaimStoreOwner, PodPlace } from '../../objects/claim-store.ts';
 import type { Store } from '../../store/port.ts';
 import type { ServedAddress } from '../../store/served/client.ts';
 import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
-import type { EtcdBackup } from '../../api/schemas/types.ts';
+import type { ClusterOfBackup } from '../../api/derived/endpoints.ts';
+import type { EtcdBackup, EtcdRestoreSpec } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 import type { NodeTurns } from '../backup/node-turns.ts';
@@ -23,7 +24,9 @@ interface ActivityLogger {
 export interface StoreOwner {
   readonly kind: string;
   readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
-  readonly spec: StoreOfSpec;
+  readonly spec: StoreOfSpec & ClusterOfBackup;
+  /** Of an EtcdRestore: the cluster that it fills, and how it is made when there is none. */
+  readonly restored?: Pick<EtcdRestoreSpec, 'etcdCluster' | 'clusterTemplate'>;
 }
 
 /** Everything that activities reach the world through. Made once, in main/. */

@@ -21,6 +21,11 @@ export function placeBeside(cluster: EtcdCluster): PodPlace {
   return { ...placementBeside(cluster.metadata.name, config), ...pulling(config) };
 }
 
+/** Of a pod that may run on any node: the Secrets with which the cluster pulls. */
+export function placeAnywhere(cluster: Pick<EtcdCluster, 'spec'>): PodPlace {
+  return pulling(withDefaults(cluster.spec));
+}
+
 function configOf({ spec, status }: EtcdCluster): ClusterConfig {
   return withDefaults(spec, { version: status?.currentVersion });
 }

@@ -1,5 +1,6 @@
 /** What the endpoints of a specification mean. Pure. */
 import { CLIENT_PORT, clientServiceName } from '../names.ts';
+import type { EtcdBackupSpec } from '../schemas/types.ts';
 
 export interface Endpoint {
   readonly tls: boolean;
@@ -52,4 +53,20 @@ export function ownName(
   if (written.length === 1 || (written.length === 2 && second === namespace)) return { service: first };
   if (written.length === 3 && third === namespace) return { service: second, hostname: first };
   return undefined;
+}
+
+/** What an EtcdBackup says of its cluster. */
+export type ClusterOfBackup = Pick<EtcdBackupSpec, 'clusterRef' | 'etcdEndpoints'>;
+
+/** The EtcdCluster of the specification, or the one whose client Service all its endpoints name. */
+export function clusterOfBackup(
+  { clusterRef, etcdEndpoints = [] }: ClusterOfBackup,
+  namespace: string,
+): string | undefined {
+  if (clusterRef !== undefined) return clusterRef.name;
+  const services = etcdEndpoints.map(text => {
+    const endpoint = parseEndpoint(text);
+    return endpoint === undefined ? undefined : clusterOfService(endpoint.host, namespace);
+  });
+  return new Set(services).size === 1 ? services[0] : undefined;
 }
