@@ -160,9 +160,12 @@ function tellCounts(counts: ReadonlyMap<string, number>): void {
 /** Tells a failure with as few faults as it takes, and how to replay it. */
 async function explain(seed: number): Promise<void> {
   const { shrink, simulate } = await import('../test/simulation/simulate.ts');
-  const few = await shrink(seed);
-  const { failure, story } = await simulate(seed, { only: few });
+  const isWatched = values.watched;
+  const few = await shrink(seed, { isWatched });
+  const { failure, story } = await simulate(seed, { only: few, isWatched });
   console.error(story.join('\n'));
   console.error(`with ${few.length} faults: ${failure}`);
-  console.error(`replay: npm run simulate -- --seed ${seed} --only ${few.join(',')} --story`);
+  console.error(
+    `replay: npm run simulate -- --seed ${seed} --only ${few.join(',')}${isWatched ? ' --watched' : ''} --story`,
+  );
 }

@@ -3,8 +3,11 @@
  * (./simulated), looked after by the operator as it is deployed: what it costs when it comes into being, when it is idle, in a storm of
  * changes, and when something dies.
  */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { loadavg } from 'node:os';
+import { CLIENT_PORT, METRICS_PORT } from '../../src/api/names.ts';
 import { ClusterWatch } from './fleet/cluster-watch.ts';
 import { printed } from './fleet/figure.ts';
 import { adoption } from './fleet/adoption.ts';
@@ -57,9 +60,31 @@ function sharesListeners({ clusters, copies, members }: FleetOptions): boolean {
   return all * FILES_OF_A_MEMBER > allowed;
 }
 
+/**
+ * Listeners that all members share are at any address, so nothing else may have their ports.
+ * @throws when another process on this machine listens on one of them, such as the etcd of a local stack
+ */
+async function portsAreFree(): Promise<void> {
+  for (const port of [CLIENT_PORT, METRICS_PORT]) {
+    const server = createServer();
+    const listening = once(server, 'listening');
+    server.listen(port, '0.0.0.0');
+    try {
+      await listening;
+    } catch (error) {
+      throw new Error(
+        `so many members share the port ${port}, which is in use on this machine (${messageOf(error)}): end the local stacks that run here, or measure in a network of its own (docs/operations/sizing.md, "Measuring")`,
+      );
+    } finally {
+      server.close();
+    }
+  }
+}
+
 /** Prints each phase as soon as it has ended. Gives whether all of them came to their end. */
 export async function measureFleet(options: FleetOptions): Promise<boolean> {
   const shares = sharesListeners(options);
+  if (shares) await portsAreFree();
   const begun = performance.now();
   const progress = (text: string): void =>
     console.log(`[${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s] ${text}`);

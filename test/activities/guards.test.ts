@@ -113,6 +113,23 @@ describe('the identity of a cluster', () => {
     expect(world.cluster.status.incarnation?.token).toBe(token);
   });
 
+  it('is not recorded as that of a new one by a step that was planned before the cluster lived', async () => {
+    const world = new OperatorWorld();
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') throw new Error(`nothing to do: ${decision.kind}`);
+    const record = decision.step;
+    expect(record.kind).toBe('recordIncarnation');
+    await world.run();
+    const { clusterID } = world.cluster.status;
+    world.kube.mutate(world.resource, object => void (object['status'] = {}));
+    await expectRefused(
+      world,
+      record,
+      `cluster ${clusterID} has lived under this name: no empty one is recorded in its place`,
+    );
+    expect(world.cluster.status.incarnation).toBeUndefined();
+  });
+
   it('decides whether members may bootstrap', async () => {
     const world = await recorded();
     const token = world.cluster.status.incarnation?.token ?? '';

@@ -19,37 +19,26 @@ import {
   coreosDefinition,
 } from '../api/coreos-manifests.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
+import { CHART, startHelm, TEMPORAL } from '../stack/helm.ts';
 import { poll } from '../stack/poll.ts';
 
 const run = promisify(execFile);
 let plane: ControlPlane;
 let client: ClosableKubeClient;
 
-beforeAll(async () => {
-  plane = await startControlPlane();
-  const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
-  client = createKubeClient({ credentials });
-  await storeDefinition(coreosDefinition('EtcdCluster', ['etcd']));
-  await storeDefinition(coreosDefinition('EtcdBackup'));
-  await storeDefinition(coreosDefinition('EtcdRestore'));
-  for (const object of COREOS_OBJECTS) await untilServed(object as unknown as WritableObject);
-  await run(plane.kubectl, [
-    `--kubeconfig=${plane.kubeconfig}`,
-    ...['apply', '--server-side', '--force-conflicts', '-k', `${root}/deploy/crd`],
-  ]);
-  await poll(async () => {
-    const options = { type: 'merge', subresource: 'status', dryRun: true } as const;
-    return await client.patch(ref('EtcdRestore', 'example'), { status: {} }, options).then(
-      () => true,
-      () => undefined,
-    );
-  });
-}, 180_000);
-
-afterAll(async () => {
-  await client?.close();
-  await plane?.stop();
-});
+/** The two ways of the page to apply the CRDs. */
+const APPLIED = {
+  kubectl: () =>
+    run(plane.kubectl, [
+      `--kubeconfig=${plane.kubeconfig}`,
+      ...['apply', '--server-side', '--force-conflicts', '-k', `${root}/deploy/crd`],
+    ]),
+  Helm: async () => {
+    const helm = await startHelm(plane.kubeconfig);
+    const install = ['install', 'etcd-operator', CHART, '-n', 'etcd-operator', '--create-namespace'];
+    await helm.run(...install, '--take-ownership', ...TEMPORAL).finally(() => helm.close());
+  },
+} as const;
 
 /** No API server of today lets anyone create it, so it is written to where the API server reads it. */
 async function storeDefinition(definition: object): Promise<void> {
@@ -82,42 +71,67 @@ const stored = async (kind: Kind, name: string): Promise<KubeObject> => {
   return found;
 };
 
-describe('what the CoreOS operator left', () => {
-  test.each(COREOS_OBJECTS.map(object => [object.kind, object] as const))(
-    'is there as it was: an %s',
-    async (kind, { metadata, spec, status }) => {
-      const { name } = metadata;
-      expect(await stored(kind, name)).toMatchObject({ spec, status: withoutUpdateTimes(status) });
-    },
-  );
+describe.each(Object.entries(APPLIED))('with the CRDs of this operator applied by %s,', (_, apply) => {
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    const credentials = new FileCredentials({ source: { file: plane.kubeconfig }, logger: silentLogger });
+    client = createKubeClient({ credentials });
+    await storeDefinition(coreosDefinition('EtcdCluster', ['etcd']));
+    await storeDefinition(coreosDefinition('EtcdBackup'));
+    await storeDefinition(coreosDefinition('EtcdRestore'));
+    for (const object of COREOS_OBJECTS) await untilServed(object as unknown as WritableObject);
+    await apply();
+    await poll(async () => {
+      const options = { type: 'merge', subresource: 'status', dryRun: true } as const;
+      return await client.patch(ref('EtcdRestore', 'example'), { status: {} }, options).then(
+        () => true,
+        () => undefined,
+      );
+    });
+  }, 180_000);
 
-  test.each(COREOS_OBJECTS.map(object => [object.kind, object.metadata.name] as const))(
-    'can be changed, and its status be written: %s %s',
-    async (kind, name) => {
-      await client.patch(ref(kind, name), { metadata: { labels: { seen: 'yes' } } }, { type: 'merge' });
-      const options = { type: 'merge', subresource: 'status' } as const;
-      await client.patch(ref(kind, name), { status: { observedGeneration: 1 } }, options);
-      expect((await stored(kind, name))['status']).toMatchObject({ observedGeneration: 1 });
-    },
-  );
-});
-
-describe('a manifest for the CoreOS operator is accepted as it is', () => {
-  const rows = [
-    ...COREOS_CLUSTERS.map(row => ({ kind: 'EtcdCluster' as const, ...row })),
-    ...COREOS_BACKUPS.map(row => ({ kind: 'EtcdBackup' as const, ...row })),
-    ...COREOS_RESTORES.map(row => ({ kind: 'EtcdRestore' as const, ...row })),
-  ].map(row => ({ ...row, what: `${row.kind} with ${row.what}` }));
-
-  test.each(titled(rows))('%s', async (_, { kind, spec }) => {
-    const created = await client.create(resource(kind, 'new', spec), { dryRun: true });
-    expect(created).toMatchObject({ apiVersion: API_VERSION, spec });
+  afterAll(async () => {
+    await client?.close();
+    await plane?.stop();
   });
-});
 
-it('fields that nobody knows are taken off from now on, as a schema says', async () => {
-  const created = await client.create(resource('EtcdCluster', 'new', { size: 1, selfHosted: {} }), {
-    dryRun: true,
+  describe('what the CoreOS operator left', () => {
+    test.each(COREOS_OBJECTS.map(object => [object.kind, object] as const))(
+      'is there as it was: an %s',
+      async (kind, { metadata, spec, status }) => {
+        const { name } = metadata;
+        expect(await stored(kind, name)).toMatchObject({ spec, status: withoutUpdateTimes(status) });
+      },
+    );
+
+    test.each(COREOS_OBJECTS.map(object => [object.kind, object.metadata.name] as const))(
+      'can be changed, and its status be written: %s %s',
+      async (kind, name) => {
+        await client.patch(ref(kind, name), { metadata: { labels: { seen: 'yes' } } }, { type: 'merge' });
+        const options = { type: 'merge', subresource: 'status' } as const;
+        await client.patch(ref(kind, name), { status: { observedGeneration: 1 } }, options);
+        expect((await stored(kind, name))['status']).toMatchObject({ observedGeneration: 1 });
+      },
+    );
   });
-  expect(created['spec']).toEqual({ size: 1 });
+
+  describe('a manifest for the CoreOS operator is accepted as it is', () => {
+    const rows = [
+      ...COREOS_CLUSTERS.map(row => ({ kind: 'EtcdCluster' as const, ...row })),
+      ...COREOS_BACKUPS.map(row => ({ kind: 'EtcdBackup' as const, ...row })),
+      ...COREOS_RESTORES.map(row => ({ kind: 'EtcdRestore' as const, ...row })),
+    ].map(row => ({ ...row, what: `${row.kind} with ${row.what}` }));
+
+    test.each(titled(rows))('%s', async (_, { kind, spec }) => {
+      const created = await client.create(resource(kind, 'new', spec), { dryRun: true });
+      expect(created).toMatchObject({ apiVersion: API_VERSION, spec });
+    });
+  });
+
+  it('fields that nobody knows are taken off from now on, as a schema says', async () => {
+    const created = await client.create(resource('EtcdCluster', 'new', { size: 1, selfHosted: {} }), {
+      dryRun: true,
+    });
+    expect(created['spec']).toEqual({ size: 1 });
+  });
 });

@@ -47,6 +47,26 @@ const restoreAsked: Fault = (world, random) => {
   return `${name} ${JSON.stringify(spec)}`;
 };
 
+/** When members are gone for good that a quorum needs: a backup is restored, if there is one. */
+export function restoreWhatIsLost(world: SimWorld): void {
+  const { backups, kube, random } = world;
+  const path = random.pick(backups.paths.filter(each => backups.store.objects.has(keyOf(each))));
+  const confirmClusterID = clusterIdOf(world);
+  if (path === undefined || confirmClusterID === undefined || underWay(world).length > 0) return;
+  const name = `lost-${kube.all('EtcdRestore').length}`;
+  if (kube.peek('EtcdRestore', name) !== undefined) return;
+  const spec = {
+    etcdCluster: { name: CLUSTER },
+    backupStorageType: 'S3',
+    s3: { path, awsSecret: '' },
+    confirmClusterID,
+  };
+  const metadata = { name, namespace: NAMESPACE };
+  kube.create({ apiVersion: API_VERSION, kind: 'EtcdRestore', metadata, spec } as WritableObject);
+  world.tell(`! ${name} of ${path} in place of members that are gone for good`);
+  world.wake();
+}
+
 const restoreConfirmed: Fault = (world, random) => {
   const found = random.pick(underWay(world));
   return found && confirm(world, found);

@@ -98,6 +98,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a cluster of which nothing is left is taken for one that never was',
     'nothingIsLeftOfIt',
     at('planIdentity', 'rebuilt !== undefined', 'rebuilt?.incarnation.members.length > 0'),
+    at('recordIncarnation', 'stampedId !== undefined', 'false'),
   ),
   without(
     'a rollout goes on whatever state the members are in',
@@ -127,6 +128,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'members bootstrap after the cluster id is recorded',
     'bootstrapComesLate',
     at('bootstrapMembers', 'clusterID !== undefined', 'false'),
+  ),
+  without(
+    'an empty cluster is recorded in place of one that is lost',
+    'recordingComesLate',
+    at('recordIncarnation', 'stampedId !== undefined', 'false'),
   ),
   without(
     'a member that is no learner, or has started, is created once more',

@@ -7,9 +7,11 @@ import type { ScriptedWorld } from './scripted-world.ts';
 const A_WHILE = 500;
 const TUNED = { etcd: { snapshotCount: 7_000 } };
 
-function token({ world }: ScriptedWorld): string {
-  return (world.resource?.['status'] as EtcdClusterStatus | undefined)?.incarnation?.token ?? '';
+function statusOf({ world }: ScriptedWorld): EtcdClusterStatus {
+  return world.resource?.['status'] ?? {};
 }
+
+const token = (scripted: ScriptedWorld): string => statusOf(scripted).incarnation?.token ?? '';
 
 /** A cluster whose operator does nothing of its own accord. */
 async function paused(scripted: ScriptedWorld): Promise<void> {
@@ -50,8 +52,28 @@ export const stepScenarios = {
   async bootstrapComesLate(scripted: ScriptedWorld) {
     await paused(scripted);
     const { name } = scripted.follower();
+    const { currentVersion: version = '' } = statusOf(scripted);
     scripted.takePod(name);
-    scripted.late({ kind: 'bootstrapMembers', token: token(scripted), members: [name], version: '3.6.16' });
+    scripted.late({ kind: 'bootstrapMembers', token: token(scripted), members: [name], version });
+    await scripted.pass(A_WHILE);
+  },
+
+  /** A creation that was decided long ago is performed once more, when nothing is left of the cluster that it made. */
+  async recordingComesLate(scripted: ScriptedWorld) {
+    await paused(scripted);
+    const { incarnation, storage, currentVersion: version = '' } = statusOf(scripted);
+    if (incarnation === undefined || storage === undefined) throw new Error('the cluster is not created');
+    const { token, members } = incarnation;
+    for (const { name } of members) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    await scripted.pass(A_WHILE);
+    scripted.loseStatus();
+    scripted.late({ kind: 'recordIncarnation', incarnation: { token, members }, storage });
+    await scripted.pass(A_WHILE);
+    const names = members.map(({ name }) => name);
+    scripted.late({ kind: 'bootstrapMembers', token, members: names, version });
     await scripted.pass(A_WHILE);
   },
 

@@ -5,7 +5,13 @@ import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendApiserver } from './faults-of-apiserver.ts';
 import { mendData } from './faults-of-data.ts';
-import { answerBackups, backUp, complaintAboutRestores, obeyAboutRestores } from './faults-of-restores.ts';
+import {
+  answerBackups,
+  backUp,
+  complaintAboutRestores,
+  obeyAboutRestores,
+  restoreWhatIsLost,
+} from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
 import { mendVolumes, removeExchanged } from './faults-of-volumes.ts';
 import { complaintAboutVersions, mendVersions, obeyAboutVersions } from './faults-of-versions.ts';
@@ -89,15 +95,18 @@ export async function simulate(
  * The faults, by their ordinals, that a failure needs: as few as leaving out ever smaller parts of them leaves. It must stay
  * the same kind of failure. Ends after `seconds` with what it has.
  */
-export async function shrink(seed: number, seconds = 15): Promise<readonly number[]> {
-  const whole = await simulate(seed);
+export async function shrink(
+  seed: number,
+  { seconds = 15, isWatched }: { readonly seconds?: number; readonly isWatched?: boolean | undefined } = {},
+): Promise<readonly number[]> {
+  const whole = await simulate(seed, { isWatched });
   const kind = kindOf(whole.failure);
   const end = performance.now() + seconds * 1_000;
   let needed = whole.happened;
   for (let part = Math.ceil(needed.length / 2); part >= 1; part = part === 1 ? 0 : Math.ceil(part / 2)) {
     for (let at = 0; at < needed.length && performance.now() < end; ) {
       const without = needed.toSpliced(at, part);
-      const { failure, happened } = await simulate(seed, { only: without, most: 2 * whole.ticks });
+      const { failure, happened } = await simulate(seed, { only: without, isWatched, most: 2 * whole.ticks });
       if (failure === undefined || kindOf(failure) !== kind) at += part;
       else needed = happened;
     }
@@ -175,6 +184,10 @@ function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   obeyAboutRestores(world);
   if (decision.kind !== 'blocked') return;
+  // What was aborted just before the calm ends in it: the resync that the message asks for.
+  if (decision.reason === 'Aborted') world.operator.aborted = undefined;
+  // Not at once: nodes and volumes may come back.
+  if (decision.reason === 'MemberLost' && world.random.chance(0.002)) restoreWhatIsLost(world);
   obeyAboutVersions(world);
   const [, domain] = /^spec\.pod\.ClusterDomain .*: write (\S+) again/.exec(decision.message ?? '') ?? [];
   if (domain !== undefined) world.edit({ pod: { ClusterDomain: domain } });
@@ -190,6 +203,9 @@ function obey(world: SimWorld): void {
   if (isInTheWay || ['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
     removeExchanged(world);
   if (decision.reason !== 'IdentityUnknown') return;
+  const [, copies = ''] = /Delete (.+), which contain nothing but a copy/.exec(decision.message ?? '') ?? [];
+  for (const [, kind, name = ''] of copies.matchAll(/(pod|claim) ([^\s,]+)/g))
+    world.kube.delete(kind === 'pod' ? 'Pod' : 'PersistentVolumeClaim', name);
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])
     for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);

@@ -30,20 +30,21 @@ export const specOf = (members: number) =>
 export const nameOf = (number: number): string => `fleet-${number}`;
 
 const QUIET_MS = 10_000;
-const QUIET_PATIENCE_MS = 900_000;
+/** A watcher may tell of every cluster twice, some ten a second. */
+const QUIET_PATIENCE_MS = { ofAll: 900_000, ofEach: 200 } as const;
 const REPAIR_PATIENCE_MS = 180_000;
 
 export const clientService = (namespace: string, cluster: string) =>
   ({ apiVersion: 'v1', kind: 'Service', namespace, name: clientServiceName(cluster) }) as const;
 
 /** Waits until the operator has neither begun a pass nor sent a signal for ten seconds, or for `quietMs` milliseconds. */
-export async function untilQuiet({ world, progress }: Fleet, quietMs = QUIET_MS): Promise<void> {
-  const end = performance.now() + QUIET_PATIENCE_MS;
+export async function untilQuiet({ world, names, progress }: Fleet, quietMs = QUIET_MS): Promise<void> {
+  const patienceMs = QUIET_PATIENCE_MS.ofAll + QUIET_PATIENCE_MS.ofEach * names.length;
+  const end = performance.now() + patienceMs;
   let last = await work(world);
   let since = performance.now();
   while (performance.now() - since < quietMs) {
-    if (performance.now() > end)
-      throw new Error(`the operator still works after ${QUIET_PATIENCE_MS / 1_000} s`);
+    if (performance.now() > end) throw new Error(`the operator still works after ${patienceMs / 1_000} s`);
     await delay(1_000);
     const now = await work(world);
     if (now !== last) [last, since] = [now, performance.now()];

@@ -33,7 +33,11 @@ export function deployedSettings(heapMebibytes?: number): {
   );
   // Of the image's own settings those that matter outside of a pod.
   const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = operatorSettings.environment ?? {};
-  const environment = { MALLOC_ARENA_MAX, MALLOC_TRIM_THRESHOLD_, ...Object.fromEntries(given) };
+  const environment: Record<string, string> = {
+    MALLOC_ARENA_MAX,
+    MALLOC_TRIM_THRESHOLD_,
+    ...Object.fromEntries(given),
+  };
   if (heapMebibytes === undefined) return { replicas, environment };
   // The last of an option that is given twice holds.
   const NODE_OPTIONS = `${environment['NODE_OPTIONS'] ?? ''} --max-old-space-size=${heapMebibytes}`;

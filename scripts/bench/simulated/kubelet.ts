@@ -53,7 +53,13 @@ export class SimulatedKubelet {
       kind: { apiVersion: 'v1', kind: 'Pod' },
       labelSelector: LABEL_CLUSTER,
     });
-    this.#reflector.subscribe({ added: pod => this.#run(pod), deleted: pod => this.#end(pod) });
+    this.#reflector.subscribe({
+      added: pod =>
+        this.#run(pod).catch((error: unknown) =>
+          console.log(`pod ${pod.metadata.name} does not run: ${String(error)}`),
+        ),
+      deleted: pod => this.#end(pod),
+    });
     this.#reflector.start();
   }
 

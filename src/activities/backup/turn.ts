@@ -36,26 +36,31 @@ export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): P
   const { deps, backup } = of;
   if (deps.storeTurns === undefined) return work((_, act) => act());
   const { startedAt } = of.step;
-  const { turnAt, waiting = false } = backup.status?.progress ?? {};
+  const { turnAt, nodeTurnAt, waiting = false } = backup.status?.progress ?? {};
   const store = storeOf(backup);
   const run = { id: `${backup.metadata.uid}/${startedAt}`, begunAt: parseTimestamp(startedAt) ?? 0 };
-  const atStore = turnAt === undefined ? deps.storeTurns.take(store, run) : deps.storeTurns.join(store);
+  // One that failed before it came to the node may have to wait there, and then has no turn at the store either.
+  const hasTurn = turnAt !== undefined && !waiting;
+  const atStore = hasTurn ? deps.storeTurns.join(store) : deps.storeTurns.take(store, run);
   if (atStore.kind === 'wait') throw await waits(of, store, atStore);
-  let hasBegun = turnAt !== undefined;
+  let hasBegun = hasTurn;
+  let hasNodeTurn = hasTurn && nodeTurnAt !== undefined;
   let waited: Error | undefined;
-  const begin = async (): Promise<void> => {
-    if (!hasBegun && waiting) await begins(of);
+  const begin = async (...turns: readonly Turn[]): Promise<void> => {
+    if (!hasBegun && waiting) await recordTurns(of, turns);
     hasBegun = true;
   };
   const atNode: AtNode = async (node, act) => {
     const turns = node === undefined ? undefined : deps.nodeTurns?.at(node);
-    const answer = hasBegun ? turns?.join(store) : turns?.take(store, run);
+    const answer = hasNodeTurn ? turns?.join(store) : turns?.take(store, run);
     if (answer?.kind === 'wait') {
       waited = await waits(of, `node ${node}`, { ...answer, inUse: answer.inUseOfAll });
       throw waited;
     }
     try {
-      await begin();
+      if (hasTurn && answer !== undefined && !hasNodeTurn) await recordTurns(of, ['nodeTurnAt']);
+      await begin('turnAt', 'nodeTurnAt');
+      hasNodeTurn = true;
       return await act();
     } finally {
       answer?.end();
@@ -68,7 +73,7 @@ export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): P
       if (error === waited) throw error;
       const failure = backupFailure(error);
       if (failure instanceof CancelledFailure) throw failure;
-      await begin();
+      await begin('turnAt');
       const isFinal = failure instanceof ApplicationFailure && failure.nonRetryable === true;
       throw isFinal ? failure : preconditionChanged(messageOf(failure));
     });
@@ -124,10 +129,14 @@ async function waits(
   return ApplicationFailure.create({ message, type: 'WaitsForTurn' satisfies FailureType, nextRetryDelay });
 }
 
-async function begins({ deps, ref, step: { startedAt } }: Of): Promise<void> {
+type Turn = 'turnAt' | 'nodeTurnAt';
+
+/** Records that these turns have come: from now on the run does not wait for them. */
+async function recordTurns({ deps, ref, step: { startedAt } }: Of, turns: readonly Turn[]): Promise<void> {
   await recordRun(deps, { ref, startedAt }, ({ progress = {}, ...status }) => {
     const { waiting: _, message: __, ...kept } = progress;
-    return { ...status, progress: { ...kept, turnAt: timestamp(deps.now()) } };
+    const now = timestamp(deps.now());
+    return { ...status, progress: { ...kept, ...Object.fromEntries(turns.map(turn => [turn, now])) } };
   });
 }
 

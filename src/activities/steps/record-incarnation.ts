@@ -22,15 +22,21 @@ export const recordIncarnation: Perform<'recordIncarnation'> = async (deps, ref,
   if (recorded !== undefined && recorded.token !== step.incarnation.token) {
     throw preconditionChanged(`incarnation ${recorded.token} is already recorded`);
   }
+  const { clusterId } = step;
+  const { clusterId: stampedId } = stampsOf(clusterFacts(cluster));
+  // Decided long ago, as by a workflow that was reset, when status and members are lost by now: nothing else remembers them.
+  if (recorded === undefined && clusterId === undefined && stampedId !== undefined)
+    throw preconditionChanged(
+      `cluster ${stampedId} has lived under this name: no empty one is recorded in its place`,
+    );
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
   const serials = step.incarnation.members.map(member => serialOf(member.name) ?? 0);
   const lastSerial = Math.max(lastSerialOf(clusterFacts(cluster)), ...serials);
-  const { clusterId } = step;
   const isNews = recorded === undefined || isMore(step.incarnation, recorded);
-  const isStamped = stampsOf(clusterFacts(cluster)).clusterId === clusterId;
+  const isStamped = stampedId === clusterId;
   if (clusterId !== undefined && (isNews || !isStamped)) {
     const { token } = step.incarnation;
     cluster = await stampIdentity(deps.kube, cluster, { token, clusterId, lastSerial });

@@ -7,6 +7,9 @@ export const BACKUP_CONDITIONS = {
   Succeeded: {
     True: {
       BackupVerified: ['The last backup is in the store and verified.'],
+      RecordedBefore: [
+        'Whoever managed this EtcdBackup before this operator recorded that it succeeded. This operator has not looked at it.',
+      ],
       RestoreVerified: [
         'The restored cluster has quorum, its size and its revision, read through every member.',
       ],

@@ -36,7 +36,7 @@ export const MEMBER_OBSTACLES = {
   MemberRemoved: ['The member that holds the restored data was removed from the membership by hand.'],
   MemberLost: [
     'A member has neither pod nor volume, and no quorum can replace it.',
-    'Bring back the nodes and volumes of the others.',
+    'Bring back the nodes and volumes of the others, or restore a backup if they are gone for good.',
   ],
   WaitingForMember: ['A member is unavailable; its node or volume may come back.', WAIT],
   ReplacementBudget: [

@@ -192,6 +192,9 @@ const backupStatus = z
         turnAt: time(
           'When its turn at the store came, if it had to wait; its time counts from then.',
         ).optional(),
+        nodeTurnAt: time(
+          'When its turn at the node of the member that it is read from came, if it had to wait.',
+        ).optional(),
         written: z.boolean().describe('true: the object is in the store, and is being verified.').optional(),
       })
       .describe('How far the backup under way is.')

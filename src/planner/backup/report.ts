@@ -211,6 +211,7 @@ function conditionsOf(
 function success(status: EtcdBackupStatus): ConditionFinding {
   const { history, succeeded, lastRun, schedule, nextRun } = status;
   if (lastRun === undefined && succeeded !== true) return finding('Succeeded', 'Pending');
+  if (lastRun === undefined && history === undefined) return finding('Succeeded', 'RecordedBefore');
   if (lastRun !== undefined && lastRun.outcome !== 'Succeeded') {
     const isTriedAgain = schedule?.retryAt !== undefined && nextRun !== undefined;
     const again = isTriedAgain ? `; the operator tries again at ${nextRun}` : '';

@@ -16,7 +16,7 @@ import { denialOf } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
 import { firstRestored, certificateCoversMembersFrom } from './certificate-coverage.ts';
 import { storageFor } from '../model/storage.ts';
-import { certificatesAreGood } from './certificates.ts';
+import { certificatesAreGood, securityIsUnchanged } from './certificates.ts';
 import { madeByOtherOperator } from './other-operator.ts';
 import { judgeConfirmation } from './restore-confirmation.ts';
 import { type NotAccepted, type Refusal, refused, type Wait, waits } from '../model/restore-acceptance.ts';
@@ -46,6 +46,7 @@ const CHECKS: readonly Check[] = [
   isAwake,
   namesAreFree,
   serialsAreLeft,
+  securityIsUnchanged,
   certificatesAreGood,
   membersAreCertified,
 ];

@@ -160,6 +160,11 @@ describe('a single backup', () => {
     const { namespace, name } = world.ref;
     const at = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name };
     await world.kube.patch(at, { status: { succeeded: true } }, { type: 'merge', subresource: 'status' });
+    await world.run();
+    // It was never looked at here.
+    expect(world.status.conditions).toContainEqual(
+      expect.objectContaining({ type: 'Succeeded', status: 'True', reason: 'RecordedBefore' }),
+    );
     world.say({ kind: 'backup', request: { by: 'ana' } });
     await world.run();
     expect(world.store.objects.get(KEY)?.bytes.toString()).toBe('precious');

@@ -179,6 +179,27 @@ describe('a backup whose member is on a node that is in use', () => {
     expect((await next()).timing.scheduleToCloseSeconds).toBe(500 + 20);
   });
 
+  it('whose store failed before it came to the node still waits for the node', async () => {
+    const { world, other, next, act, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    await act(await next());
+    await act(await next()).catch(() => undefined);
+    const waiting = await next();
+    other.end();
+    world.store.beforeCall = unavailable;
+    await act(waiting).catch(() => undefined);
+    world.store.beforeCall = () => {};
+    const another = nodeTurns.at(NODE).join(STORE);
+    await expect(act(await next())).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(world.status.progress).toMatchObject({ waiting: true, message: ON_NODE });
+    expect(world.snapshots).toBe(0);
+    another.end();
+    world.now += 3_600_000;
+    const decision = await next();
+    expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
+    await act(decision);
+    expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
+  });
+
   it('does not wait for it when its object is in the store already', async () => {
     const { world, other, next, act, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());

@@ -37,7 +37,10 @@ function sweepOf(cluster: ReturnType<typeof drilledCluster>): Run {
       },
       { silent: after !== undefined },
     );
-    return (await operations.newest())?.completed ?? [];
+    const runs = await operations.since(before);
+    return runs
+      .filter(({ operation }) => operation === 'upgradeCluster')
+      .flatMap(({ completed }) => completed);
   };
 }
 

@@ -36,6 +36,18 @@ it.each([
   expect(found?.reason).toBe(expected);
 });
 
+it('a cluster whose specification asks for other TLS than it has is not stopped: nothing could be started again', () => {
+  const seen = aRunningCluster();
+  const { object } = seen.cluster;
+  const switched = { ...object, spec: { ...object.spec, TLS: { auto: {} } } };
+  const cluster = { ...seen.cluster, object: switched };
+  expect(whyNotAccepted(situationOf({ ...seen, cluster }), restore(1))).toMatchObject({
+    kind: 'waits',
+    reason: 'ModeSwitched',
+    message: expect.stringContaining('write the old mode again'),
+  });
+});
+
 it('a total loss names the restore that keeps the operator from asking for one of its own', () => {
   const seen = aRunningCluster();
   const recovery = { totalLoss: 'RestoreLatestBackup' as const };

@@ -327,6 +327,24 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });
 
+  it('are those of before a restore that had not let in clients: what it has made is to be deleted, and then that is recorded', () => {
+    const kept = aClaim({ name: 'example-0', clusterId: CLUSTER_ID, keptByRestore: true });
+    const newer = TOKEN.replace(/\d+$/, '2');
+    const begun = { name: 'example-7', token: newer, clusterId: undefined };
+    const cluster = stamped(LIVED);
+    const seen = anObservation({ cluster, claims: [kept, aClaim(begun)], pods: [aPod(begun)] });
+    const { kind, ...rest } = plan(seen, {});
+    expect(kind).toBe('blocked');
+    expect(rest).toMatchObject({
+      reason: 'IdentityUnknown',
+      message: expect.stringContaining('kept on claim example-0. Delete pod example-7, claim example-7,'),
+    });
+    expect(plan(anObservation({ cluster, claims: [kept] }), {})).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'recordIncarnation', clusterId: CLUSTER_ID, incarnation: { token: TOKEN } },
+    });
+  });
+
   it('say nothing of a cluster that was not born yet', () => {
     const decision = plan(anObservation({ cluster: stamped({ [ANNOTATION_INCARNATION]: TOKEN }) }), {});
     expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'recordIncarnation' } });

@@ -17,10 +17,19 @@ export interface OperationRun {
   readonly timed: readonly TimedActivity[];
 }
 
+interface Listed {
+  readonly runId: string;
+  readonly type: string;
+  readonly isOver: boolean;
+  readonly startTime: Date;
+}
+
 export interface Operations {
   /** The newest run of the slot, over or not; undefined when there was none yet. */
   newest(): Promise<OperationRun | undefined>;
-  /** Waits for a run of this operation, other than `before`, for which `is` holds. */
+  /** All runs after `before`, the oldest first: what comes after a look that found something in the way is another run. */
+  since(before: OperationRun | undefined): Promise<readonly OperationRun[]>;
+  /** Waits for a run of this operation, after `before`, for which `is` holds. */
   await(
     operation: string,
     before: OperationRun | undefined,
@@ -68,6 +77,32 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
     const timed = await timedOf({ runId });
     return { runId, operation: type, completed: timed.map(({ name }) => name), timed };
   };
+  /** Runs that are over, by their ids. */
+  const over = new Map<string, OperationRun>();
+  const runOf = async ({ runId, type, isOver }: Listed): Promise<OperationRun> => {
+    const known = over.get(runId);
+    if (known !== undefined) return known;
+    const timed = await timedOf({ runId });
+    const run = { runId, operation: type, completed: timed.map(({ name }) => name), timed };
+    if (isOver) over.set(runId, run);
+    return run;
+  };
+  /** Those that a list shows, which does not show the newest at once. */
+  const listed = async (before: OperationRun | undefined): Promise<readonly Listed[]> => {
+    const found: Listed[] = [];
+    for await (const { runId, type, status, startTime } of client.workflow.list({
+      query: `WorkflowId = "${slot}"`,
+    }))
+      found.push({ runId, type, isOver: status.name !== 'RUNNING', startTime });
+    found.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
+    return found.slice(found.findIndex(({ runId }) => runId === before?.runId) + 1);
+  };
+  const since = async (before: OperationRun | undefined): Promise<readonly OperationRun[]> => {
+    const last = await newest();
+    const older = (await listed(before)).filter(({ runId }) => runId !== last?.runId);
+    const isNew = last !== undefined && last.runId !== before?.runId;
+    return [...(await Promise.all(older.map(runOf))), ...(isNew ? [last] : [])];
+  };
   const timedOf = async ({ runId }: Pick<OperationRun, 'runId'>): Promise<TimedActivity[]> => {
     const { events } = await client.workflow.getHandle(slot, runId).fetchHistory();
     return timedActivities(events ?? []);
@@ -78,13 +113,13 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
   };
   return {
     newest,
+    since,
     completedOf: async run => (await timedOf(run)).map(({ name }) => name),
     await: (operation, before, is) =>
       poll(
         async () => {
-          const run = await newest();
-          const isWanted = run !== undefined && run.runId !== before?.runId && run.operation === operation;
-          return isWanted && is(run) ? run : undefined;
+          const runs = await since(before);
+          return runs.find(run => run.operation === operation && is(run));
         },
         {
           timeoutMs: PATIENT_MS,

@@ -19,13 +19,15 @@ export class Runbook {
   /** @param page its path from the folder of the documentation */
   constructor(world: World, namespace: string, page: string) {
     this.#page = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
-    this.#commands = this.#blocks('sh').flatMap(commandsOf);
+    const commands = this.#blocks('sh').flatMap(commandsOf);
+    // What a page says for two ways of going about it is one command.
+    this.#commands = [...new Map(commands.map(command => [command.text, command])).values()];
     this.untried = new Set(this.#commands.map(({ text }) => text));
     this.#shell = new Shell(world, namespace);
   }
 
   /**
-   * Types the one command that has these words in it, after those of its block that set variables or run in the background,
+   * Types the one command that is this, or else has these words in it, after those of its block that set variables or run in the background,
    * and gives what was printed.
    * @param change what a reader would put in the place of the page's examples, in all that is typed
    * @param variables of the environment, where the page takes them from it
@@ -36,7 +38,8 @@ export class Runbook {
     change: (command: string) => string = command => command,
     variables: Readonly<Record<string, string>> = {},
   ): Promise<string> {
-    const found = this.#commands.filter(({ text }) => text.includes(words));
+    const same = this.#commands.filter(({ text }) => text === words);
+    const found = same.length > 0 ? same : this.#commands.filter(({ text }) => text.includes(words));
     const [command] = found;
     if (command === undefined || found.length > 1)
       throw new Error(`${found.length} commands of the page have "${words}" in them`);
@@ -57,9 +60,14 @@ export class Runbook {
   }
 }
 
-/** The commands of a block: a line each, or all until the end of the text that is given to one. */
+const COMMAND = /^.*<<'?(YAML|EOF)'?\n[\s\S]*?^\1$|^for .*\n(?: .*\n)*done$|^(?:.*\\\n)*.+$/gm;
+
+/**
+ * The commands of a block: a line each, with those that it is continued on; a loop; or all until the end of the text that is given
+ * to one.
+ */
 function commandsOf(block: string): Command[] {
-  const texts = block.match(/^.*<<YAML\n[\s\S]*?^YAML$|^.+$/gm) ?? [];
+  const texts = block.match(COMMAND) ?? [];
   const isPreparation = (text: string): boolean => /^(export |[A-Z]+=)|&$/.test(text);
   return texts.flatMap((text, index) => {
     const before = texts.slice(0, index).filter(isPreparation);

@@ -1,10 +1,8 @@
 /** The deployed operator with certificates for Temporal and with keys for payloads, as docs/operations say that it is configured. */
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
-import { secret, TestAuthority } from '../../fakes/certificates.ts';
-import { TlsFront } from '../../fakes/tls-front.ts';
+import { secret } from '../../fakes/certificates.ts';
 import type { World } from '../e2e.ts';
-import { forward } from '../forward.ts';
-import { bridgeAddress } from '../stack-store.ts';
+import { type SealedTemporal, sealTemporal } from '../sealed-temporal.ts';
 
 const DEPLOYMENT = 'deployment/etcd-operator';
 const TLS = { name: 'temporal-tls', path: '/etc/temporal-tls' };
@@ -19,23 +17,17 @@ const variable = (name: string, value: string) => add('containers/0/env', { name
 
 export class SealedOperator {
   readonly #world: World;
-  readonly #authority: TestAuthority;
-  readonly #ends: readonly (() => unknown)[];
+  readonly #temporal: SealedTemporal;
 
-  private constructor(world: World, authority: TestAuthority, ends: readonly (() => unknown)[]) {
+  private constructor(world: World, temporal: SealedTemporal) {
     this.#world = world;
-    this.#authority = authority;
-    this.#ends = ends;
+    this.#temporal = temporal;
   }
 
   /** Puts TLS before the Temporal of the stack, which has none, and rolls the operator out with a certificate and with keys. */
   static async start(world: World): Promise<SealedOperator> {
-    const authority = await TestAuthority.create('temporal');
-    const address = bridgeAddress(world);
-    const pair = await authority.issue({ addresses: [address] });
-    const front = await TlsFront.start(world.stack.temporalAddress, { ca: authority.pair.cert, pair });
-    const reached = await forward(address, `https://${front.address}`);
-    const operator = new SealedOperator(world, authority, [() => reached.stop(), () => front.close()]);
+    const temporal = await sealTemporal(world);
+    const operator = new SealedOperator(world, temporal);
     await operator.certify();
     await operator.keys({ first: key(), active: 'none' });
     const patch = [
@@ -48,7 +40,7 @@ export class SealedOperator {
     ];
     await operator.#kubectl('rollout', 'pause', DEPLOYMENT);
     await operator.#kubectl('patch', DEPLOYMENT, '--type', 'json', '-p', JSON.stringify(patch));
-    await operator.#kubectl('set', 'env', DEPLOYMENT, `TEMPORAL_ADDRESS=${new URL(reached.url).host}`);
+    await operator.#kubectl('set', 'env', DEPLOYMENT, `TEMPORAL_ADDRESS=${temporal.address}`);
     await operator.#kubectl('rollout', 'resume', DEPLOYMENT);
     await operator.#rolledOut();
     return operator;
@@ -56,9 +48,8 @@ export class SealedOperator {
 
   /** Writes a certificate with its key, or with that of another one. */
   async certify({ withKeyOfAnother = false } = {}): Promise<void> {
-    const [own, other] = await Promise.all([this.#authority.issue({}), this.#authority.issue({})]);
-    const made = { 'ca.crt': this.#authority.pair.cert, 'tls.crt': own.cert };
-    const files = { ...made, 'tls.key': withKeyOfAnother ? other.key : own.key };
+    const [own, other] = await Promise.all([this.#temporal.issue(), this.#temporal.issue()]);
+    const files = withKeyOfAnother ? { ...own, 'tls.key': other['tls.key'] } : own;
     await this.#world.kube.apply(secret(OPERATOR_NAMESPACE, TLS.name, files));
   }
 
@@ -84,7 +75,7 @@ export class SealedOperator {
   async stop(): Promise<void> {
     await this.#kubectl('delete', DEPLOYMENT, '--cascade=foreground', '--timeout=120s');
     await this.#kubectl('delete', 'secret', TLS.name, CODEC.name, '--ignore-not-found');
-    for (const end of this.#ends) await end();
+    await this.#temporal.stop();
   }
 
   #rolledOut(): Promise<string> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ensureToolchain } from '../../../local/toolchain/index.ts';
 import type { World } from '../e2e.ts';
 import { Terminal } from './terminal.ts';
 
@@ -45,7 +46,8 @@ async function environmentOf({ stack }: World, namespace: string): Promise<NodeJ
   const kubeconfig = join(mkdtempSync(join(tmpdir(), 'shell-')), 'kubeconfig');
   await copyFile(stack.kubeconfig, kubeconfig);
   const tools = ['kubectl', 'temporal', ETCD_TOOLS] as const;
-  const folders = tools.map(tool => dirname(stack.toolchain.path(tool)));
+  const helm = (await ensureToolchain({ only: ['helm'] })).path('helm');
+  const folders = [...tools.map(tool => stack.toolchain.path(tool)), helm].map(tool => dirname(tool));
   const env = {
     ...process.env,
     KUBECONFIG: kubeconfig,

@@ -143,9 +143,22 @@ function planRebuild(
 }
 
 /** Claims or pods are there, and nothing proves which cluster their members are. */
-function nobodyTells({ membership }: Situation, { token }: Incarnation): Obstacle {
+function nobodyTells(observation: Situation, { token }: Incarnation): Obstacle {
+  const { membership, claims, pods } = observation;
   const reason = 'IdentityUnknown';
   const exist = `claims or pods of incarnation ${token} exist`;
+  const kept = claims.filter(claim => claim.owned && claim.keptByRestore === true && claim.token !== token);
+  if (!membership.known && kept.length > 0) {
+    const isOfToken = (object: { readonly owned: boolean; readonly token?: string | undefined }): boolean =>
+      object.owned && object.token === token;
+    const begun = [
+      ...pods.filter(isOfToken).map(({ name }) => `pod ${name}`),
+      ...claims.filter(isOfToken).map(({ name }) => `claim ${name}`),
+    ];
+    const before = kept.map(({ name }) => name).join(', ');
+    const message = `${exist}, and nothing shows the cluster id: the status was lost while an EtcdRestore had not let in clients yet, and what was before it is kept on claim ${before}. Delete ${begun.join(', ')}, which contain nothing but a copy of the backup: the operator then returns to the state before the restore`;
+    return { reason, message };
+  }
   if (!membership.known) {
     const message = `${exist}, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`;
     return { reason, message };

@@ -184,6 +184,6 @@ function membersHaveTheirData(observation: Situation): Obstacle | undefined {
   if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',
-    message: `${lost.join(', ')} has no pod and no volume to start on, and there is no quorum to replace it; recover the nodes and volumes of the other members: a member is never started on an empty volume`,
+    message: `${lost.join(', ')} has no pod and no volume to start on, and there is no quorum to replace it; recover the nodes and volumes of the other members, or, if they are gone for good, restore a backup with an EtcdRestore: a member is never started on an empty volume`,
   };
 }
