@@ -203,20 +203,17 @@ async function probe(connection: Connection, namespace: string): Promise<void> {
 }
 
 /**
- * A call for those who may write, about a workflow that is not there, so that nothing changes: with a key that may only read,
- * everything before it succeeds, and only the workers would find out.
+ * A signal to a workflow that is not there, which changes nothing: with a key that may only read, everything else succeeds, and only the
+ * workers would find out. It tells nothing about a namespace that the server does not know yet: that comes first, also for strangers.
  */
 async function tryToWrite(connection: Connection, namespace: string): Promise<void> {
-  const { notFound, invalidArgument, unimplemented } = grpcStatus;
-  try {
-    await connection.workflowService.resetStickyTaskQueue({
+  await ignoring(grpcStatus.notFound, () =>
+    connection.workflowService.signalWorkflowExecution({
       namespace,
-      execution: { workflowId: 'etcd-operator-may-write' },
-    });
-  } catch (error) {
-    const isAnswer = [notFound, invalidArgument, unimplemented].some(code => code === grpcCode(error));
-    if (!isAnswer) throw error;
-  }
+      workflowExecution: { workflowId: 'etcd-operator-may-write' },
+      signalName: 'none',
+    }),
+  );
 }
 
 async function ignoring(code: number, run: () => Promise<unknown>): Promise<void> {

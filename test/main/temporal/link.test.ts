@@ -89,7 +89,7 @@ const ask = (connection: Pick<NativeConnection, 'withDeadline' | 'workflowServic
 const change = (key: string): Promise<void> => secret.become({ key, 'ca.crt': authority.pair.cert });
 
 /** Of those who may only read: what the operator asks when it starts is theirs to ask. */
-const WRITES = ['ResetStickyTaskQueue', 'SignalWithStartWorkflowExecution', 'PollWorkflowTaskQueue'];
+const WRITES = ['SignalWorkflowExecution', 'SignalWithStartWorkflowExecution', 'PollWorkflowTaskQueue'];
 
 test('with a key that may only read it waits, and says what to do', async () => {
   front.denied = [...front.denied, ...WRITES];
