@@ -108,19 +108,21 @@ async function register(
   const names = Object.entries(searchAttributes);
   if (names.length > 0) {
     const args = names.flatMap(([name, type]) => ['--name', name, '--type', type]);
-    await cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args);
+    await untilKnown(() =>
+      cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args),
+    );
   }
-  await untilKnown(cli, Object.keys(searchAttributes));
+  const query = Object.keys(searchAttributes).map(name => `${name} IS NULL`);
+  const narrowed = query.length === 0 ? [] : ['--query', query.join(' AND ')];
+  await untilKnown(() => cli('workflow', 'count', '--namespace', 'default', ...narrowed));
 }
 
-/** Waits until the namespace can be searched by all of them. */
-async function untilKnown(cli: TemporalServer['cli'], names: readonly string[]): Promise<void> {
-  const query = names.map(name => `${name} IS NULL`).join(' AND ');
-  const args = ['workflow', 'count', '--namespace', 'default', ...(query === '' ? [] : ['--query', query])];
+/** Tries again while the namespace, or what it is searched by, is not known yet. */
+async function untilKnown(run: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     try {
-      await cli(...args);
+      await run();
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;
