@@ -20,6 +20,16 @@ export interface ServerSettings {
   readonly dynamicConfig?: string;
   /** Address for the server's metrics; none without it. */
   readonly metrics?: string;
+  /** Who is let in; everybody without it. */
+  readonly authorization?: Authorization;
+}
+
+/** Temporal's own authorizer, which lets in who has a token (JWT) with a right for the namespace. */
+export interface Authorization {
+  /** Where the keys are that sign tokens (JWKS). */
+  readonly keysUrl: string;
+  /** Ports of the frontend that Temporal's services use themselves, which have no token. */
+  readonly internalFrontend: { readonly grpc: number; readonly membership: number };
 }
 
 /** It cannot be changed later: enough for a few thousand clusters, and few enough for one small machine. */
@@ -41,7 +51,7 @@ function store(database: Database, name: string, connections: number): object {
   };
 }
 
-function services({ ports, everywhere }: ServerSettings): object {
+function services({ ports, everywhere, authorization }: ServerSettings): object {
   const [frontend, history, matching, worker] = ports.membership;
   const local = (grpcPort: number, membershipPort: number): object => ({
     rpc: { grpcPort, membershipPort, bindOnLocalHost: true },
@@ -52,7 +62,18 @@ function services({ ports, everywhere }: ServerSettings): object {
     history: local(ports.history, history),
     matching: local(ports.matching, matching),
     worker: local(ports.worker, worker),
+    ...(authorization && {
+      'internal-frontend': local(
+        authorization.internalFrontend.grpc,
+        authorization.internalFrontend.membership,
+      ),
+    }),
   };
+}
+
+function authorizer({ keysUrl }: Authorization): object {
+  const jwtKeyProvider = { keySourceURIs: [keysUrl], refreshInterval: '1m' };
+  return { authorization: { authorizer: 'default', claimMapper: 'default', jwtKeyProvider } };
 }
 
 /**
@@ -60,7 +81,7 @@ function services({ ports, everywhere }: ServerSettings): object {
  * with the server that people install. JSON, which is YAML.
  */
 export function serverConfig(settings: ServerSettings): string {
-  const { database, ports, dynamicConfig, metrics } = settings;
+  const { database, ports, dynamicConfig, metrics, authorization } = settings;
   const frontend = `127.0.0.1:${ports.frontend}`;
   const config = {
     log: { stdout: true, level: 'warn' },
@@ -78,6 +99,7 @@ export function serverConfig(settings: ServerSettings): string {
       ...(metrics === undefined
         ? {}
         : { metrics: { prometheus: { timerType: 'histogram', listenAddress: metrics } } }),
+      ...(authorization && authorizer(authorization)),
     },
     services: services(settings),
     clusterMetadata: {
@@ -90,7 +112,8 @@ export function serverConfig(settings: ServerSettings): string {
       },
     },
     dcRedirectionPolicy: { policy: 'noop' },
-    publicClient: { hostPort: frontend },
+    // The server refuses to start with both.
+    ...(authorization ? {} : { publicClient: { hostPort: frontend } }),
     ...(dynamicConfig === undefined
       ? {}
       : { dynamicConfigClient: { filepath: dynamicConfig, pollInterval: '10s' } }),

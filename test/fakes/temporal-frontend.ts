@@ -1,6 +1,6 @@
 /**
  * The part of Temporal's frontend that tells of workflows that were, over real gRPC: a list of runs, and the pages of their histories.
- * Each namespace is there, with all search attributes.
+ * Each namespace is there, with all search attributes, and no workflow runs.
  */
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';
@@ -84,6 +84,9 @@ export class TemporalFrontend {
     );
     answer('ListWorkflowExecutions', api.ListWorkflowExecutionsRequest, asked => this.#list(asked));
     answer('GetWorkflowExecutionHistory', api.GetWorkflowExecutionHistoryRequest, asked => this.#page(asked));
+    answer('SignalWorkflowExecution', api.SignalWorkflowExecutionRequest, () => {
+      throw new Error('workflow execution not found');
+    });
     this.#server.addService(definition as never, handlers);
   }
 

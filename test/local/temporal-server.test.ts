@@ -45,6 +45,16 @@ test('only a stack with a network of its own listens on every address, and only 
   }
 });
 
+test('with an authorizer the frontend that asks for no token listens on the loopback alone', () => {
+  const authorization = { keysUrl: 'http://k', internalFrontend: { grpc: 9, membership: 10 } };
+  const config = serverConfig({ database: DATABASE, ports: PORTS, everywhere: true, authorization });
+  const { services, global, publicClient } = JSON.parse(config) as Record<string, Record<string, unknown>>;
+  const rpc = { grpcPort: 9, membershipPort: 10, bindOnLocalHost: true };
+  expect(services?.['internal-frontend']).toEqual({ rpc });
+  expect(global?.['authorization']).toMatchObject({ authorizer: 'default', claimMapper: 'default' });
+  expect(publicClient).toBeUndefined();
+});
+
 /** Temporal's tool, as it behaves to tables that are there. */
 function toolWith(tables: Set<string>): { tool: SqlTool; done: string[] } {
   const done: string[] = [];

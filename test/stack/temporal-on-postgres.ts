@@ -20,7 +20,10 @@ export async function startTemporalOnPostgres(options: TemporalServerOptions): P
   const folder = await mkdtemp(join(tmpdir(), 'temporal-'));
   const { port, command } = await configure(folder, options, toolchain.path('temporal-server'));
   const address = `127.0.0.1:${port}`;
-  const cli = (...args: string[]): Promise<string> => runCli(toolchain.path('temporal'), address, args);
+  const token = options.authorization?.token;
+  const asWho = token === undefined ? [] : ['--grpc-meta', `authorization=Bearer ${token}`];
+  const cli = (...args: string[]): Promise<string> =>
+    runCli(toolchain.path('temporal'), address, [...args, ...asWho]);
   const sqlTool = (args: readonly string[]) => run(toolchain.path('temporal-sql-tool'), args);
   const start = async () => {
     const database = databaseIn(folder);
@@ -28,8 +31,8 @@ export async function startTemporalOnPostgres(options: TemporalServerOptions): P
       upgradeSchema(database, sqlTool),
     );
     try {
-      const server = await launch(command, () => servesNamespace(address, 'temporal-system'));
-      await register(address, cli, options.searchAttributes ?? {});
+      const server = await launch(command, () => servesNamespace(address, 'temporal-system', token));
+      await register(address, cli, options);
       return { postgres, server };
     } catch (error) {
       await end(postgres, 'SIGKILL');
@@ -63,15 +66,22 @@ export async function startTemporalOnPostgres(options: TemporalServerOptions): P
 }
 
 async function configure(folder: string, options: TemporalServerOptions, server: string) {
-  const [frontend = 0, history = 0, matching = 0, worker = 0] = await freePorts(4);
-  const [a = 0, b = 0, c = 0, d = 0] = await lowPorts(4);
+  const [frontend = 0, history = 0, matching = 0, worker = 0, grpc = 0] = await freePorts(5);
+  const [a = 0, b = 0, c = 0, d = 0, membership = 0] = await lowPorts(5);
   const dynamicConfig = join(folder, 'dynamic.yaml');
   writeFileSync(dynamicConfig, dynamicFile(options.dynamicConfig ?? []));
   const file = join(folder, 'config.yaml');
   const ports = { frontend, history, matching, worker, membership: [a, b, c, d] as const };
   const metrics = options.metricsPort === undefined ? {} : { metrics: `127.0.0.1:${options.metricsPort}` };
   const database = databaseIn(folder);
-  writeFileSync(file, serverConfig({ database, ports, everywhere: false, dynamicConfig, ...metrics }));
+  const authorization = options.authorization && {
+    authorization: {
+      keysUrl: options.authorization.keysUrl,
+      internalFrontend: { grpc, membership },
+    },
+  };
+  const settings = { database, ports, everywhere: false, dynamicConfig, ...metrics, ...authorization };
+  writeFileSync(file, serverConfig(settings));
   return { port: frontend, command: { command: server, args: [`--config-file=${file}`] } };
 }
 
@@ -88,9 +98,9 @@ function dynamicFile(settings: readonly string[]): string {
 async function register(
   address: string,
   cli: TemporalServer['cli'],
-  searchAttributes: Readonly<Record<string, string>>,
+  { searchAttributes = {}, authorization }: TemporalServerOptions,
 ): Promise<void> {
-  const isThere = await servesNamespace(address, 'default').then(
+  const isThere = await servesNamespace(address, 'default', authorization?.token).then(
     () => true,
     () => false,
   );
@@ -98,19 +108,21 @@ async function register(
   const names = Object.entries(searchAttributes);
   if (names.length > 0) {
     const args = names.flatMap(([name, type]) => ['--name', name, '--type', type]);
-    await cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args);
+    await untilKnown(() =>
+      cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args),
+    );
   }
-  await untilKnown(cli, Object.keys(searchAttributes));
+  const query = Object.keys(searchAttributes).map(name => `${name} IS NULL`);
+  const narrowed = query.length === 0 ? [] : ['--query', query.join(' AND ')];
+  await untilKnown(() => cli('workflow', 'count', '--namespace', 'default', ...narrowed));
 }
 
-/** Waits until the namespace can be searched by all of them. */
-async function untilKnown(cli: TemporalServer['cli'], names: readonly string[]): Promise<void> {
-  const query = names.map(name => `${name} IS NULL`).join(' AND ');
-  const args = ['workflow', 'count', '--namespace', 'default', ...(query === '' ? [] : ['--query', query])];
+/** Tries again while the namespace, or what it is searched by, is not known yet. */
+async function untilKnown(run: () => Promise<unknown>): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {
     try {
-      await cli(...args);
+      await run();
       return;
     } catch (error) {
       if (Date.now() > deadline) throw error;

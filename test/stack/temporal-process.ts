@@ -61,9 +61,10 @@ async function untilServing(child: ChildProcess, serves: () => Promise<unknown>)
   }
 }
 
-/** Rejects while the frontend does not answer for the namespace. */
-export async function servesNamespace(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: 1_000 });
+/** Rejects while the frontend does not answer for the namespace. @param token for a server with an authorizer */
+export async function servesNamespace(address: string, namespace: string, token?: string): Promise<void> {
+  const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const connection = await Connection.connect({ address, connectTimeout: 1_000, metadata });
   try {
     await connection.withDeadline(Date.now() + 2_000, () =>
       connection.workflowService.describeNamespace({ namespace }),

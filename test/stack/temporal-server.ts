@@ -20,8 +20,17 @@ export interface TemporalServerOptions {
   readonly dynamicConfig?: readonly string[];
   /** Where the server serves its metrics; nowhere when left out. */
   readonly metricsPort?: number;
+  /** Temporal's own authorizer, which the development server does not have; everybody is let in without it. */
+  readonly authorization?: TokenAuthorization;
   /** Which server; what `ETCD_OPERATOR_TEMPORAL` says when left out. */
   readonly kind?: TemporalKind;
+}
+
+export interface TokenAuthorization {
+  /** Where the keys are that sign tokens (JWKS). */
+  readonly keysUrl: string;
+  /** Of an administrator of the whole server, for what `TemporalServer` does by itself. */
+  readonly token: string;
 }
 
 export type TemporalKind = 'development' | 'postgres';
@@ -67,12 +76,13 @@ function kindAskedFor(): TemporalKind {
 
 /** Starts a server on a free port of 127.0.0.1 and resolves when its namespace `default` can be used. */
 export function startTemporal(options: TemporalServerOptions = {}): Promise<TemporalServer> {
-  const kind = options.kind ?? kindAskedFor();
+  const kind = options.kind ?? (options.authorization ? 'postgres' : kindAskedFor());
   const all = { searchAttributes: OPERATOR_SEARCH_ATTRIBUTES, ...options };
   return kind === 'postgres' ? startTemporalOnPostgres(all) : startDevelopmentServer(all);
 }
 
 async function startDevelopmentServer(options: TemporalServerOptions): Promise<TemporalServer> {
+  if (options.authorization) throw new Error('the development server has no authorizer: ask for postgres');
   const binary = (await ensureToolchain({ only: ['temporal'] })).path('temporal');
   const folder = await mkdtemp(join(tmpdir(), 'temporal-'));
   const dbFilename = join(folder, 'temporal.db');

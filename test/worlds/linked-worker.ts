@@ -10,6 +10,8 @@ let entities = 0;
 
 export interface LinkedWorker {
   readonly worker: Worker;
+  /** The workflow that it runs. */
+  readonly entity: Entity;
   /** Waits until the client of the link reaches Temporal and the worker answers a question to its workflow. */
   answers(): Promise<void>;
 }
@@ -49,5 +51,5 @@ export async function workThrough(
     await poll(async () => (await ask()) !== undefined, { timeoutMs: 150_000 });
   };
   await answers();
-  return { worker, answers };
+  return { worker, entity, answers };
 }

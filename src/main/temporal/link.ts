@@ -11,7 +11,7 @@ import type { Config } from '../config/config.ts';
 import { codecOptions } from './codec/codec.ts';
 import { lazyConnection, workerConnection } from './connection.ts';
 import { hasCredentialFiles, readCredentials, type TemporalCredentials } from './credentials.ts';
-import { currentNamespaceId } from './namespace.ts';
+import { assertUsable } from './namespace.ts';
 import type { Workers } from './worker.ts';
 
 /** What goes on with another connection when it is told to. */
@@ -158,7 +158,7 @@ class Link implements TemporalLink {
     try {
       await connection.ensureConnected();
       // A server may let everybody connect, and refuse the calls.
-      await currentNamespaceId(connection, this.#options.temporal.namespace);
+      await assertUsable(connection, this.#options.temporal.namespace);
     } catch (error) {
       await connection.close();
       throw error;

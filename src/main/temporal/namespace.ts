@@ -51,7 +51,7 @@ const dayMs = 86_400_000;
 
 /**
  * Makes sure that workflows can be started in the namespace: it exists, has the search attributes, and the
- * server knows them. Can run at any time, on any number of replicas, again and again.
+ * server knows them, and lets the operator write. Can run at any time, on any number of replicas, again and again.
  * @param signal ends the waiting
  * @throws TemporalSetupError when a person must help; TemporalRefusal when the server does not let the operator in; else the
  *   call's own error: try again
@@ -83,6 +83,7 @@ export async function ensureNamespace(
     if (missing.length > 0) await register(() => addAttributes(connection, namespace, missing));
     await onceKnown(() => use(() => probe(connection, namespace)), signal);
   }
+  await use(() => tryToWrite(connection, namespace));
   const id = found ?? (await use(() => namespaceId(connection, namespace))) ?? '';
   return {
     id,
@@ -97,6 +98,17 @@ export async function ensureNamespace(
  */
 export function currentNamespaceId(connection: Connection, namespace: string): Promise<string | undefined> {
   return connection.withDeadline(Date.now() + deadlineMs, () => namespaceId(connection, namespace));
+}
+
+/**
+ * Resolves when the server lets whoever asks use the namespace as the operator has to.
+ * @throws the call's own error when it is refused, or the server cannot say
+ */
+export function assertUsable(connection: Connection, namespace: string): Promise<void> {
+  return connection.withDeadline(Date.now() + deadlineMs, async () => {
+    await namespaceId(connection, namespace);
+    await tryToWrite(connection, namespace);
+  });
 }
 
 /**
@@ -188,6 +200,20 @@ async function probe(connection: Connection, namespace: string): Promise<void> {
     .map(name => `${name} IS NULL`)
     .join(' AND ');
   await connection.workflowService.countWorkflowExecutions({ namespace, query });
+}
+
+/**
+ * A signal to a workflow that is not there, which changes nothing: with a key that may only read, everything else succeeds, and only the
+ * workers would find out. It tells nothing about a namespace that the server does not know yet: that comes first, also for strangers.
+ */
+async function tryToWrite(connection: Connection, namespace: string): Promise<void> {
+  await ignoring(grpcStatus.notFound, () =>
+    connection.workflowService.signalWorkflowExecution({
+      namespace,
+      workflowExecution: { workflowId: 'etcd-operator-may-write' },
+      signalName: 'none',
+    }),
+  );
 }
 
 async function ignoring(code: number, run: () => Promise<unknown>): Promise<void> {

@@ -88,6 +88,32 @@ const ask = (connection: Pick<NativeConnection, 'withDeadline' | 'workflowServic
 /** Another key beside the same authority. */
 const change = (key: string): Promise<void> => secret.become({ key, 'ca.crt': authority.pair.cert });
 
+/** Of those who may only read: what the operator asks when it starts is theirs to ask. */
+const WRITES = ['SignalWorkflowExecution', 'SignalWithStartWorkflowExecution', 'PollWorkflowTaskQueue'];
+
+test('with a key that may only read it waits, and says what to do', async () => {
+  front.denied = [...front.denied, ...WRITES];
+  const keeper = start();
+  await poll(async () => keeper.refused());
+  expect(log).toContain(
+    `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (PERMISSION_DENIED)`,
+  );
+  expect(log).toContain('may write to the namespace');
+  front.denied = [];
+  await keeper.ready;
+});
+
+test('a new key that may only read does not take the place of one that may write', async () => {
+  await start().ready;
+  front.keys.add(SECOND);
+  front.denied = WRITES;
+  await change(SECOND);
+  await poll(async () => isOutdated);
+  await ask();
+  expect(front.requests.at(-1)).toMatchObject({ key: FIRST, isAccepted: true });
+  expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
+});
+
 test('a key is exchanged without a moment in which no connection works', async () => {
   await start().ready;
   let ofWorkers: NativeConnection | undefined;

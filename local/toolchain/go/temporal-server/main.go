@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/server/common/headers"
 	"go.temporal.io/server/common/log"
 	_ "go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql" // the databases postgres12 and postgres12_pgx
+	"go.temporal.io/server/common/primitives"
 	"go.temporal.io/server/temporal"
 	"go.temporal.io/server/tools/sql"
 )
@@ -67,13 +68,23 @@ func newServer(file string) (temporal.Server, error) {
 		return nil, err
 	}
 	return temporal.NewServer(
-		temporal.ForServices(temporal.DefaultServices),
+		temporal.ForServices(services(settings)),
 		temporal.WithConfig(settings),
 		temporal.WithLogger(logger),
 		temporal.InterruptOn(temporal.InterruptCh()),
 		temporal.WithAuthorizer(authorizer),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return claims }),
 	)
+}
+
+// services are the four of every server, and the frontend without authorization for the other three where it is configured.
+func services(settings *config.Config) []string {
+	all := append([]string{}, temporal.DefaultServices...)
+	internal := string(primitives.InternalFrontendService)
+	if _, ok := settings.Services[internal]; ok {
+		all = append(all, internal)
+	}
+	return all
 }
 
 // startUI serves the UI. It ends the process when it cannot, since whoever asked for a UI waits for it.
