@@ -108,9 +108,7 @@ async function register(
   const names = Object.entries(searchAttributes);
   if (names.length > 0) {
     const args = names.flatMap(([name, type]) => ['--name', name, '--type', type]);
-    await untilKnown(() =>
-      cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args),
-    );
+    await untilKnown(() => cli('operator', 'search-attribute', 'create', '--namespace', 'default', ...args));
   }
   const query = Object.keys(searchAttributes).map(name => `${name} IS NULL`);
   const narrowed = query.length === 0 ? [] : ['--query', query.join(' AND ')];
