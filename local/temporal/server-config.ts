@@ -25,7 +25,7 @@ export interface ServerSettings {
 }
 
 /** Temporal's own authorizer, which lets in who has a token (JWT) with a right for the namespace. */
-export interface Authorization {
+interface Authorization {
   /** Where the keys are that sign tokens (JWKS). */
   readonly keysUrl: string;
   /** Ports of the frontend that Temporal's services use themselves, which have no token. */

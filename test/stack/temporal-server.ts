@@ -26,7 +26,7 @@ export interface TemporalServerOptions {
   readonly kind?: TemporalKind;
 }
 
-export interface TokenAuthorization {
+interface TokenAuthorization {
   /** Where the keys are that sign tokens (JWKS). */
   readonly keysUrl: string;
   /** Of an administrator of the whole server, for what `TemporalServer` does by itself. */
