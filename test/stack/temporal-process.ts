@@ -98,7 +98,7 @@ export async function runCli(binary: string, address: string, args: readonly str
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   try {
-    return await Promise.all(servers.map(portOf));
+    return await Promise.all(servers.map(server => portOf(server)));
   } finally {
     for (const server of servers) server.close();
   }
