@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { temporalServing } from '../../src/main/listeners/health.ts';
-import { linkTemporal, type TemporalLink } from '../../src/main/temporal/link.ts';
-import { keepNamespace, type NamespaceKeeper } from '../../src/main/temporal/namespace-keeper.ts';
-import { createLogger } from '../../src/telemetry/logger.ts';
-import { createScrubber } from '../../src/telemetry/scrub.ts';
+import type { TemporalLink } from '../../src/main/temporal/link.ts';
 import type { Pair } from '../../src/tls/issue.ts';
 import { TestAuthority } from '../fakes/certificates.ts';
 import { KeyedFront } from '../fakes/keyed-front.ts';
 import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { poll } from '../stack/poll.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
+import { keepLink, type KeptLink } from '../worlds/kept-link.ts';
 import { workThrough } from '../worlds/linked-worker.ts';
 import { beQuiet, bundleOfWorkflows } from '../worlds/workflow-bench.ts';
 
@@ -29,8 +27,7 @@ let pair: Pair;
 let front: KeyedFront;
 let secret: MountedSecret;
 let certificates: MountedSecret;
-let log = '';
-let isOutdated = false;
+const said = { log: '', isOutdated: false };
 const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -46,7 +43,7 @@ afterAll(async () => {
   await server?.stop();
 });
 beforeEach(async () => {
-  [log, isOutdated] = ['', false];
+  Object.assign(said, { log: '', isOutdated: false });
   front = await KeyedFront.start(server.address, pair, [FIRST]);
   secret = await MountedSecret.of({ key: `${FIRST}\n` });
   certificates = await MountedSecret.of({ 'ca.crt': ca });
@@ -59,18 +56,10 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
   // Of no test, whatever else it is about: the front quotes what it refuses.
-  if (log.includes('canary')) throw new Error(`a key is in the log:\n${log}`);
+  if (said.log.includes('canary')) throw new Error(`a key is in the log:\n${said.log}`);
 });
 
-interface Running {
-  readonly link: TemporalLink;
-  readonly keeper: NamespaceKeeper;
-}
-
-function running(): Running {
-  const secrets = new Set<string>();
-  const destination = { write: (line: string) => void (log += line) };
-  const logger = createLogger({ level: 'debug', scrub: createScrubber(secrets), destination });
+function running(): KeptLink {
   const temporal = {
     address: front.address,
     namespace: 'default',
@@ -83,31 +72,12 @@ function running(): Running {
     },
     apiKeyFile: join(secret.folder, 'key'),
   };
-  const link = linkTemporal({
-    temporal,
-    identity: 'test',
-    logger,
-    keepSecret: text => secrets.add(text),
-    onOutdated: outdated => (isOutdated = outdated),
-    everyMs: 200,
-    closeAfterMs: 1_000,
-  });
-  stops.push(() => link.close());
-  const stop = new AbortController();
-  const keeper = keepNamespace(() => link.connection(), {
-    spec: temporal,
-    logger,
-    signal: stop.signal,
-    onReplaced: () => {},
-  });
-  keeper.ready.catch(() => {});
-  stops.push(async () => stop.abort());
-  return { link, keeper };
+  return keepLink(temporal, { said, stops });
 }
 
 const working = (link: TemporalLink) => workThrough(link, { direct, code, stops });
 
-const serving = ({ link, keeper }: Running) => temporalServing(() => link.connection(), keeper.refused)();
+const serving = ({ link, keeper }: KeptLink) => temporalServing(() => link.connection(), keeper.refused)();
 
 test('each request has the key, and the namespace beside it', async () => {
   const { link, keeper } = running();
@@ -128,13 +98,13 @@ test('a key that is replaced is used, and the former one no longer, while workfl
   const { worker, answers } = await working(link);
   front.keys.add(SECOND);
   await secret.become({ key: SECOND });
-  await poll(async () => log.includes('the workers use the new ones'), LONG);
+  await poll(async () => said.log.includes('the workers use the new ones'), LONG);
   front.keys.delete(FIRST);
   await answers();
   const before = front.count(SECOND, true);
   await answers();
   expect(front.count(SECOND, true)).toBeGreaterThan(before);
-  expect(isOutdated).toBe(false);
+  expect(said.isOutdated).toBe(false);
   expect(worker.getState()).toBe('RUNNING');
   expect(await serving({ link, keeper })).toEqual([]);
 }, 300_000);
@@ -153,8 +123,8 @@ test.each([
     let failure: unknown;
     keeper.failed.catch((error: unknown) => (failure = error));
     await poll(async () => keeper.refused(), LONG);
-    expect(log).toContain('Temporal refuses the operator; retrying');
-    expect(log).toContain(
+    expect(said.log).toContain('Temporal refuses the operator; retrying');
+    expect(said.log).toContain(
       `Temporal does not accept the API key in ${secret.folder}/key for namespace default (${code}): put a key into its Secret`,
     );
     expect(await serving({ link, keeper })).toEqual([
@@ -165,7 +135,7 @@ test.each([
     await working(link);
     expect(keeper.refused()).toBe(false);
     expect(await serving({ link, keeper })).toEqual([]);
-    expect(log.match(/Temporal refuses the operator/g)).toHaveLength(1);
+    expect(said.log.match(/Temporal refuses the operator/g)).toHaveLength(1);
     expect(failure).toBeUndefined();
   },
   200_000,
@@ -187,7 +157,7 @@ test('a key that expires is reported, and the workers go on with the next one', 
   await secret.become({ key: SECOND });
   await answers();
   await poll(async () => !keeper.refused(), LONG);
-  expect(log).toContain('Temporal is available again');
+  expect(said.log).toContain('Temporal is available again');
   expect(worker.getState()).toBe('RUNNING');
 }, 300_000);
 
@@ -202,15 +172,15 @@ test.each([
     const { link, keeper } = running();
     await keeper.ready;
     await secret.become({ key: content });
-    await poll(async () => isOutdated, LONG);
+    await poll(async () => said.isOutdated, LONG);
     const before = front.count(FIRST, true);
     const call = () => link.connection().workflowService.describeNamespace({ namespace: 'default' });
     await link.connection().withDeadline(Date.now() + 10_000, call);
     expect(front.count(FIRST, true)).toBeGreaterThan(before);
-    expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
-    expect(log).toContain(why);
+    expect(said.log).toContain('the credentials for Temporal have changed but are not in use yet');
+    expect(said.log).toContain(why);
     await secret.become({ key: FIRST });
-    await poll(async () => !isOutdated, LONG);
+    await poll(async () => !said.isOutdated, LONG);
   },
   200_000,
 );
@@ -219,7 +189,7 @@ test('who may use the namespace but not list its search attributes is let in', a
   const { keeper } = running();
   front.denied = ['ListSearchAttributes'];
   await keeper.ready;
-  expect(log).toBe('');
+  expect(said.log).toBe('');
 }, 60_000);
 
 test('who may not list or register search attributes that are missing is told which to create', async () => {

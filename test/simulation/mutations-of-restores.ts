@@ -29,7 +29,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'nobody is told how to return from a restore whose status is lost',
     'statusIsLostInTheMiddleOfARestore',
-    at('nobodyTells', 'kept.length > 0', 'false'),
+    at('restoreWithoutStatus', 'kept.length === 0', 'true'),
   ),
   without(
     'another id than that of the cluster confirms',

@@ -7,16 +7,13 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { temporalServing } from '../../../src/main/listeners/health.ts';
 import { grpcStatus } from '../../../src/main/temporal/connection.ts';
-import { linkTemporal, type TemporalLink } from '../../../src/main/temporal/link.ts';
 import { searchAttributes, TemporalSetupError } from '../../../src/main/temporal/namespace.ts';
-import { keepNamespace, type NamespaceKeeper } from '../../../src/main/temporal/namespace-keeper.ts';
-import { createLogger } from '../../../src/telemetry/logger.ts';
-import { createScrubber } from '../../../src/telemetry/scrub.ts';
 import { grpcCode } from '../../../src/watcher/temporal/client.ts';
 import { MountedSecret } from '../../fakes/mounted-secret.ts';
 import { TokenIssuer } from '../../fakes/token-issuer.ts';
 import { poll } from '../../stack/poll.ts';
 import { startTemporal, type TemporalServer } from '../../stack/temporal-server.ts';
+import { keepLink, type KeptLink } from '../../worlds/kept-link.ts';
 import { workThrough } from '../../worlds/linked-worker.ts';
 import { beQuiet, bundleOfWorkflows } from '../../worlds/workflow-bench.ts';
 
@@ -26,8 +23,7 @@ const LONG = { timeoutMs: 60_000 };
 let issuer: TokenIssuer;
 let server: TemporalServer;
 let code = '';
-let log = '';
-let isOutdated = false;
+const said = { log: '', isOutdated: false };
 const stops: (() => Promise<unknown>)[] = [];
 
 const token = (...permissions: string[]): string => issuer.issue({ permissions });
@@ -45,43 +41,23 @@ afterAll(async () => {
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
   // Each token begins so, whoever it is of.
-  if (log.includes('eyJ')) throw new Error(`a token is in the log:\n${log}`);
+  if (said.log.includes('eyJ')) throw new Error(`a token is in the log:\n${said.log}`);
 });
 
-interface Running {
-  readonly link: TemporalLink;
-  readonly keeper: NamespaceKeeper;
+interface Running extends KeptLink {
   readonly secret: MountedSecret;
 }
 
 /** The operator's side of Temporal, with this token in its file, or with none. */
 async function running(content: string | undefined, namespace = NAMESPACE): Promise<Running> {
-  [log, isOutdated] = ['', false];
+  Object.assign(said, { log: '', isOutdated: false });
   const secret = await MountedSecret.of({ key: content ?? '' });
   stops.push(() => secret.remove());
-  const secrets = new Set<string>();
-  const destination = { write: (line: string) => void (log += line) };
-  const logger = createLogger({ level: 'debug', scrub: createScrubber(secrets), destination });
   const apiKeyFile = content === undefined ? undefined : join(secret.folder, 'key');
   const temporal = { address: server.address, namespace, retentionDays: 1, tls: undefined, apiKeyFile };
-  const link = linkTemporal({
-    temporal,
-    identity: 'test',
-    logger,
-    keepSecret: text => secrets.add(text),
-    onOutdated: outdated => (isOutdated = outdated),
-    everyMs: 200,
-    closeAfterMs: 1_000,
-  });
-  stops.push(() => link.close());
-  const stop = new AbortController();
-  const { signal } = stop;
-  const context = { spec: temporal, logger, signal, onReplaced: () => {} };
-  const keeper = keepNamespace(() => link.connection(), context);
-  keeper.ready.catch(() => {});
-  keeper.failed.catch(() => {});
-  stops.push(async () => stop.abort());
-  return { link, keeper, secret };
+  const kept = keepLink(temporal, { said, stops });
+  kept.keeper.failed.catch(() => {});
+  return { ...kept, secret };
 }
 
 async function connected(content?: string): Promise<Connection> {
@@ -148,14 +124,14 @@ test('with the right to write the operator does all that it does, and goes on wi
   await secret.become({
     key: `${issuer.issue({ permissions: [`${NAMESPACE}:write`], expiresIn: 7_200 })}\n`,
   });
-  await poll(async () => log.includes('the workers use the new ones'), LONG);
+  await poll(async () => said.log.includes('the workers use the new ones'), LONG);
   await answers();
   expect(worker.getState()).toBe('RUNNING');
 
   // A token that may only read is no token for the operator.
   await secret.become({ key: token(`${NAMESPACE}:read`) });
-  await poll(async () => isOutdated, LONG);
-  expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
+  await poll(async () => said.isOutdated, LONG);
+  expect(said.log).toContain('the credentials for Temporal have changed but are not in use yet');
   await answers();
 }, 120_000);
 
@@ -182,8 +158,8 @@ test.each([
   async (_, made) => {
     const { link, keeper, secret } = await running(made());
     await poll(async () => keeper.refused(), LONG);
-    expect(log).toContain('Temporal refuses the operator; retrying');
-    expect(log).toContain(
+    expect(said.log).toContain('Temporal refuses the operator; retrying');
+    expect(said.log).toContain(
       `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (PERMISSION_DENIED): put a key into its Secret`,
     );
     expect(await temporalServing(() => link.connection(), keeper.refused)()).toEqual([
@@ -199,8 +175,10 @@ test.each([
 test('without a token it waits, and says which variable to set', async () => {
   const { keeper } = await running(undefined);
   await poll(async () => keeper.refused(), LONG);
-  expect(log).toContain(`Temporal does not let the operator use namespace ${NAMESPACE} (PERMISSION_DENIED)`);
-  expect(log).toContain('TEMPORAL_API_KEY_PATH');
+  expect(said.log).toContain(
+    `Temporal does not let the operator use namespace ${NAMESPACE} (PERMISSION_DENIED)`,
+  );
+  expect(said.log).toContain('TEMPORAL_API_KEY_PATH');
 }, 120_000);
 
 test('to register its namespace it needs the right admin for it; with write it says what is missing', async () => {
@@ -211,11 +189,11 @@ test('to register its namespace it needs the right admin for it; with write it s
 
   const admin = await running(token('fresh:admin'), 'fresh');
   await admin.keeper.ready;
-  expect(log).toContain('registered in Temporal');
+  expect(said.log).toContain('registered in Temporal');
   const listed = await server.cli('operator', 'search-attribute', 'list', '--namespace', 'fresh');
   for (const name of Object.keys(searchAttributes)) expect(listed).toContain(name);
   // From then on the right to write is enough.
   const again = await running(token('fresh:write'), 'fresh');
   await again.keeper.ready;
-  expect(log).toBe('');
+  expect(said.log).toBe('');
 }, 180_000);

@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import type { NativeConnection } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { temporalServing } from '../../../src/main/listeners/health.ts';
-import { linkTemporal, type TemporalLink } from '../../../src/main/temporal/link.ts';
-import { keepNamespace, type NamespaceKeeper } from '../../../src/main/temporal/namespace-keeper.ts';
-import { createLogger } from '../../../src/telemetry/logger.ts';
-import { createScrubber } from '../../../src/telemetry/scrub.ts';
+import type { TemporalLink } from '../../../src/main/temporal/link.ts';
+import type { NamespaceKeeper } from '../../../src/main/temporal/namespace-keeper.ts';
 import { TestAuthority } from '../../fakes/certificates.ts';
 import { KeyedFront } from '../../fakes/keyed-front.ts';
 import { MountedSecret } from '../../fakes/mounted-secret.ts';
 import { TemporalFrontend } from '../../fakes/temporal-frontend.ts';
 import { poll } from '../../stack/poll.ts';
+import { keepLink } from '../../worlds/kept-link.ts';
 
 const [FIRST, SECOND, WRONG] = ['canary-first', 'canary-second', 'canary-wrong'];
 const NAMESPACE = 'etcd.a1b2c';
@@ -21,9 +20,8 @@ let front: KeyedFront;
 let secret: MountedSecret;
 let link: TemporalLink;
 let authority: TestAuthority;
-let log = '';
-let isOutdated = false;
-const stop = { now: new AbortController() };
+const said = { log: '', isOutdated: false };
+const stops: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   temporal = await TemporalFrontend.start();
@@ -31,8 +29,7 @@ beforeAll(async () => {
 afterAll(() => temporal?.stop());
 
 beforeEach(async () => {
-  [log, isOutdated] = ['', false];
-  stop.now = new AbortController();
+  Object.assign(said, { log: '', isOutdated: false });
   authority = await TestAuthority.create('front');
   front = await KeyedFront.start(
     temporal.address,
@@ -45,17 +42,13 @@ beforeEach(async () => {
   secret = await MountedSecret.of({ key: FIRST, 'ca.crt': authority.pair.cert });
 });
 afterEach(async () => {
-  stop.now.abort();
-  await link?.close();
+  for (const stop of stops.splice(0).reverse()) await stop();
   await front?.close();
   await secret?.remove();
-  if (log.includes('canary')) throw new Error(`a key is in the log:\n${log}`);
+  if (said.log.includes('canary')) throw new Error(`a key is in the log:\n${said.log}`);
 });
 
 function start(): NamespaceKeeper {
-  const secrets = new Set<string>();
-  const destination = { write: (line: string) => void (log += line) };
-  const logger = createLogger({ level: 'debug', scrub: createScrubber(secrets), destination });
   const caFile = join(secret.folder, 'ca.crt');
   const temporalConfig = {
     address: front.address,
@@ -64,20 +57,9 @@ function start(): NamespaceKeeper {
     tls: { caFile, certFile: undefined, keyFile: undefined, serverName: 'temporal.test' },
     apiKeyFile: join(secret.folder, 'key'),
   };
-  link = linkTemporal({
-    temporal: temporalConfig,
-    identity: 'test',
-    logger,
-    keepSecret: text => secrets.add(text),
-    onOutdated: outdated => (isOutdated = outdated),
-    everyMs: 50,
-    closeAfterMs: 500,
-  });
-  const { signal } = stop.now;
-  const context = { spec: temporalConfig, logger, signal, onReplaced: () => {} };
-  const keeper = keepNamespace(() => link.connection(), context);
-  keeper.ready.catch(() => {});
-  return keeper;
+  const kept = keepLink(temporalConfig, { said, stops, everyMs: 50, closeAfterMs: 500 });
+  ({ link } = kept);
+  return kept.keeper;
 }
 
 const ask = (connection: Pick<NativeConnection, 'withDeadline' | 'workflowService'> = link.connection()) =>
@@ -95,10 +77,10 @@ test('with a key that may only read it waits, and says what to do', async () => 
   front.denied = [...front.denied, ...WRITES];
   const keeper = start();
   await poll(async () => keeper.refused());
-  expect(log).toContain(
+  expect(said.log).toContain(
     `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (PERMISSION_DENIED)`,
   );
-  expect(log).toContain('may write to the namespace');
+  expect(said.log).toContain('may write to the namespace');
   front.denied = [];
   await keeper.ready;
 });
@@ -108,14 +90,14 @@ test('a new key that may only read does not take the place of one that may write
   front.keys.add(SECOND);
   front.denied = WRITES;
   await change(SECOND);
-  await poll(async () => isOutdated);
+  await poll(async () => said.isOutdated);
   // Beside what tries the other key again.
   await poll(async () => {
     await ask();
     const { key, isAccepted } = front.requests.at(-1) ?? {};
     return key === FIRST && isAccepted;
   });
-  expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
+  expect(said.log).toContain('the credentials for Temporal have changed but are not in use yet');
 });
 
 test('a key is exchanged without a moment in which no connection works', async () => {
@@ -142,13 +124,13 @@ test('a key is exchanged without a moment in which no connection works', async (
 test('a key that lets only connect does not take the place of one that works', async () => {
   await start().ready;
   await change(WRONG);
-  await poll(async () => isOutdated);
+  await poll(async () => said.isOutdated);
   const accepted = front.count(FIRST, true);
   await ask();
   // Meanwhile the link goes on trying the wrong one.
   expect(front.count(FIRST, true)).toBeGreaterThan(accepted);
-  expect(log).toContain('the credentials for Temporal have changed but are not in use yet');
-  expect(log).toContain('invalid API key [redacted]');
+  expect(said.log).toContain('the credentials for Temporal have changed but are not in use yet');
+  expect(said.log).toContain('invalid API key [redacted]');
 });
 
 test.each([
@@ -162,7 +144,7 @@ test.each([
   keeper.failed.catch((error: unknown) => (failure = error));
   await poll(async () => keeper.refused());
   await poll(async () => front.count(FIRST, false) > 2);
-  expect(log).toContain(
+  expect(said.log).toContain(
     `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (${name})`,
   );
   // Temporal tells everybody that it serves, or does not say.
@@ -177,7 +159,7 @@ test.each([
   await keeper.ready;
   expect(keeper.refused()).toBe(false);
   expect(await serving()).toEqual([]);
-  expect(log.match(/Temporal refuses the operator/g)).toHaveLength(1);
-  expect(log).toContain('Temporal is available again');
+  expect(said.log.match(/Temporal refuses the operator/g)).toHaveLength(1);
+  expect(said.log).toContain('Temporal is available again');
   expect(failure).toBeUndefined();
 });

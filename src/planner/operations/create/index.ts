@@ -4,7 +4,7 @@
  * bootstrapped again (docs/concepts.md, "How a cluster is created").
  */
 import type { OperationRow } from '../../model/operation.ts';
-import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_RESTORED_BY } from '../../../api/names.ts';
+import { ANNOTATION_RESTORED_BY } from '../../../api/names.ts';
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import {
   type Check,
@@ -24,13 +24,7 @@ import {
   type Step,
   type StepKind,
 } from '../../model/decision.ts';
-import {
-  firstIncarnation,
-  rebuiltIdentity,
-  rebuiltStorage,
-  missingStampsMessage,
-  unstampedClaims,
-} from '../../model/identity.ts';
+import { firstIncarnation, rebuiltIdentity, rebuiltStorage } from '../../model/identity.ts';
 import { lossOf } from '../../checks/evidence.ts';
 import { hasEnded, isReady } from '../../model/member-names.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -41,6 +35,7 @@ import { unsealed } from '../stamps/seal.ts';
 import { storageFor } from '../../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from '../../checks/certificates.ts';
 import { bornIn, firstVersion, noteOnVersion } from './first-version.ts';
+import { awaitsRestore, nobodyTells, nothingStamped, nothingTells } from './unidentified.ts';
 
 const BEFORE_RECORDING: readonly Check[] = [
   specificationIsUsable,
@@ -140,68 +135,6 @@ function planRebuild(
     ]);
   }
   return blocked(nobodyTells(observation, incarnation), []);
-}
-
-/** Claims or pods are there, and nothing proves which cluster their members are. */
-function nobodyTells(observation: Situation, { token }: Incarnation): Obstacle {
-  const { membership, claims, pods } = observation;
-  const reason = 'IdentityUnknown';
-  const exist = `claims or pods of incarnation ${token} exist`;
-  const kept = claims.filter(claim => claim.owned && claim.keptByRestore === true && claim.token !== token);
-  if (!membership.known && kept.length > 0) {
-    const isOfToken = (object: { readonly owned: boolean; readonly token?: string | undefined }): boolean =>
-      object.owned && object.token === token;
-    const begun = [
-      ...pods.filter(isOfToken).map(({ name }) => `pod ${name}`),
-      ...claims.filter(isOfToken).map(({ name }) => `claim ${name}`),
-    ];
-    const before = kept.map(({ name }) => name).join(', ');
-    const message = `${exist}, and nothing shows the cluster id: the status was lost while an EtcdRestore had not let in clients yet, and what was before it is kept on claim ${before}. Delete ${begun.join(', ')}, which contain nothing but a copy of the backup: the operator then returns to the state before the restore`;
-    return { reason, message };
-  }
-  if (!membership.known) {
-    const message = `${exist}, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`;
-    return { reason, message };
-  }
-  const { clusterId } = membership;
-  const message = `${exist}, neither the status nor their annotations show the cluster id, and the quorum reports ${clusterId}, which these members do not form with that token: either members have been replaced, or the volumes contain the data of another cluster. If the data is that of this cluster, add the annotation ${ANNOTATION_CLUSTER_ID}=${clusterId} to one of the claims; if not, empty the volumes and delete the pods`;
-  return { reason, message };
-}
-
-/** Nothing is left of it, or what is left does not say that it belongs to it. */
-function nothingStamped(
-  observation: Situation,
-  { token }: Incarnation,
-  clusterId: string | undefined,
-): Obstacle {
-  const unstamped = unstampedClaims(observation);
-  return unstamped.length === 0
-    ? everythingLost(observation, clusterId)
-    : { reason: 'IdentityUnknown', message: missingStampsMessage(observation.cluster, unstamped, token) };
-}
-
-/** Its own pods have lost what was written on them, and so has everything else. */
-function nothingTells(pods: readonly string[]): Obstacle {
-  return {
-    reason: 'IdentityUnknown',
-    message: `pod ${pods.join(', ')} is owned by this EtcdCluster, but nothing shows which etcd cluster its member belongs to: restore the annotation ${ANNOTATION_INCARNATION} of the pod from its claim or from a backup of the objects, or delete the pod if the cluster never contained data`,
-  };
-}
-
-/** An empty cluster is never made in place of one that lived: its clients would take it for the old one, emptied. */
-function everythingLost({ cluster }: Situation, clusterId: string | undefined): Obstacle {
-  return {
-    reason: 'EverythingLost',
-    message: `cluster ${clusterId} of ${cluster.namespace}/${cluster.name} has lost its claims, pods and status: its data is lost; restore a backup into a new EtcdCluster, or delete this one`,
-  };
-}
-
-/** A cluster that was made to be restored into is never made empty. */
-function awaitsRestore(name: string): Obstacle {
-  return {
-    reason: 'AwaitingRestore',
-    message: `EtcdRestore ${name} created this cluster and will restore its data; if that EtcdRestore no longer exists, delete this EtcdCluster`,
-  };
 }
 
 /** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
