@@ -345,6 +345,20 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     });
   });
 
+  it('keep claims of a restored cluster from being called copies, where those of before an earlier restore are still kept', () => {
+    const older = aClaim({ name: 'example-0', clusterId: CLUSTER_ID, keptByRestore: true });
+    const newer = TOKEN.replace(/\d+$/, '2');
+    const living = aClaim({ name: 'example-7', token: newer, clusterId: undefined });
+    const { status: _, ...unstamped } = aCluster();
+    const cluster = { ...unstamped, status: {} };
+    const { kind, ...rest } = plan(anObservation({ cluster, claims: [older, living] }), {});
+    expect(kind).toBe('blocked');
+    expect(rest).toMatchObject({
+      reason: 'IdentityUnknown',
+      message: expect.not.stringContaining('nothing but a copy'),
+    });
+  });
+
   it('say nothing of a cluster that was not born yet', () => {
     const decision = plan(anObservation({ cluster: stamped({ [ANNOTATION_INCARNATION]: TOKEN }) }), {});
     expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'recordIncarnation' } });

@@ -2,7 +2,7 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../../api/names.ts';
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import type { Obstacle } from '../../model/decision.ts';
-import { missingStampsMessage, unstampedClaims } from '../../model/identity.ts';
+import { missingStampsMessage, stampsOf, unstampedClaims } from '../../model/identity.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** Claims or pods are there, and nothing proves which cluster their members are. */
@@ -21,9 +21,16 @@ export function nobodyTells(observation: Situation, { token }: Incarnation): Obs
   return { reason, message };
 }
 
-/** What to do when a restore was under way, and what was before it is kept; undefined when that is not so. */
-function restoreWithoutStatus({ claims, pods }: Situation, token: string): string | undefined {
-  const kept = claims.filter(claim => claim.owned && claim.keptByRestore === true && claim.token !== token);
+/**
+ * What to do when a restore was under way, and what was before it is kept; undefined when that is not so. The resource has the stamps of the
+ * cluster that formed last, before clients were let in. Claims are kept long after a restore: without these stamps they prove nothing.
+ */
+function restoreWithoutStatus({ cluster, claims, pods }: Situation, token: string): string | undefined {
+  const { token: last, clusterId } = stampsOf(cluster);
+  const isOfLast = clusterId !== undefined && last !== token;
+  const kept = claims.filter(
+    claim => isOfLast && claim.owned && claim.keptByRestore === true && claim.token === last,
+  );
   if (kept.length === 0) return undefined;
   const begun = [
     ...pods.filter(pod => pod.owned && pod.token === token).map(({ name }) => `pod ${name}`),
