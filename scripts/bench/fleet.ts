@@ -64,7 +64,7 @@ function sharesListeners({ clusters, copies, members }: FleetOptions): boolean {
  * Listeners that all members share are at any address, so nothing else may have their ports.
  * @throws when another process on this machine listens on one of them, such as the etcd of a local stack
  */
-async function portsAreFree(): Promise<void> {
+async function assertPortsAreFree(): Promise<void> {
   for (const port of [CLIENT_PORT, METRICS_PORT]) {
     const server = createServer();
     const listening = once(server, 'listening');
@@ -84,7 +84,7 @@ async function portsAreFree(): Promise<void> {
 /** Prints each phase as soon as it has ended. Gives whether all of them came to their end. */
 export async function measureFleet(options: FleetOptions): Promise<boolean> {
   const shares = sharesListeners(options);
-  if (shares) await portsAreFree();
+  if (shares) await assertPortsAreFree();
   const begun = performance.now();
   const progress = (text: string): void =>
     console.log(`[${((performance.now() - begun) / 1_000).toFixed(0).padStart(4)} s] ${text}`);

@@ -59,10 +59,8 @@ const status = async () => (await readCluster(world(), at.namespace, at.name))?.
 
 const condition = async (name: string) => (await status())?.conditions?.find(({ type }) => type === name);
 
-const { members, untouched, whileSizeChanges, servesAlone } = guard(cluster);
+const { members, untouched, whileSizeChanges, servesAlone, uidOf } = guard(cluster);
 
-const uidOf = (...object: string[]): Promise<string> =>
-  kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
 const CRDS = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdrequests'].map(
   kind => `crd/${kind}.etcd.database.coreos.com`,
 );

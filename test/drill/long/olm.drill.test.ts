@@ -76,7 +76,7 @@ const cluster = drilledCluster(NAMESPACE, 3, {}, async () => {
   return world;
 });
 const { at, world } = cluster;
-const { members, untouched, whileSizeChanges, servesAlone } = guard(cluster);
+const { members, untouched, whileSizeChanges, servesAlone, uidOf } = guard(cluster);
 
 const kubectl = (...args: string[]): Promise<string> => world().stack.kubectl(...args);
 
@@ -103,9 +103,6 @@ async function resized(size: number): Promise<void> {
   await poll(async () => (await members()).size === size, WAIT);
   await awaitCondition(world(), at, { type: 'Healthy', ...WAIT });
 }
-
-const uidOf = (...object: string[]): Promise<string> =>
-  kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}');
 
 test('OLM installs what the bundle has, and its rights are enough for a cluster of the samples', async () => {
   const csv = await operator.reaches(CURRENT, 'Succeeded');

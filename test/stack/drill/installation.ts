@@ -35,6 +35,8 @@ export interface Guarded {
     about: { readonly title: string; readonly size: number; readonly lost?: number },
     change: () => Promise<void>,
   ): Promise<void>;
+  /** The uid of any object, named as kubectl takes it. */
+  uidOf(...object: string[]): Promise<string>;
   /** Reads and writes while nobody manages the cluster, and fails unless what was acknowledged is there. */
   servesAlone(): Promise<void>;
 }
@@ -77,6 +79,7 @@ export function guard(cluster: Drilled): Guarded {
       const [last] = (await status())?.history ?? [];
       expect(last).toMatchObject({ type: 'scaleCluster', outcome: 'Succeeded' });
     },
+    uidOf: (...object) => world().stack.kubectl('get', ...object, '-o', 'jsonpath={.metadata.uid}'),
     servesAlone: async () => {
       const endpoints = () => readyEndpoints(world(), at.namespace, at.name);
       const load = await startLoad({ endpoints, prefix: `alone-${process.pid}` });
