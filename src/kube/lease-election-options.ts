@@ -23,6 +23,14 @@ export const defaultElectionTiming: ElectionTiming = {
   patienceMs: 1_000,
 };
 
+/** A Lease as it was taken. */
+export interface TakenLease {
+  /** What a former leader wrote. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** How often it has passed from one holder to another; 0: this candidate made it, or has held it ever since. */
+  readonly transitions: number;
+}
+
 export interface ElectionOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace' | 'watch'>;
   readonly namespace: string;
@@ -30,11 +38,8 @@ export interface ElectionOptions {
   readonly name: string;
   /** Differs between candidates and between two lives of one candidate. */
   readonly identity: string;
-  /**
-   * The signal fires when leading ends, before onStoppedLeading is called.
-   * @param annotations of the Lease as it was taken, so what a former leader wrote
-   */
-  readonly onStartedLeading: (leading: AbortSignal, annotations: Readonly<Record<string, string>>) => void;
+  /** The signal fires when leading ends, before onStoppedLeading is called. */
+  readonly onStartedLeading: (leading: AbortSignal, taken: TakenLease) => void;
   readonly onStoppedLeading: (because: 'lost' | 'stopped') => void;
   /** Asked at each renewal: what is to be written into annotations of the Lease; undefined: they stay as they are. */
   readonly annotations?: (() => Readonly<Record<string, string>> | undefined) | undefined;

@@ -6,6 +6,7 @@ import {
   defaultElectionTiming,
   type ElectionOptions,
   type ElectionTiming,
+  type TakenLease,
 } from './lease-election-options.ts';
 import { type CallOptions, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
 
@@ -265,8 +266,7 @@ export class LeaseElection {
     this.#leading = { ended, safeUntilMs, timer };
     if (!isNew) return;
     this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
-    const { annotations = {} } = this.#observed?.lease.object.metadata ?? {};
-    this.#guarded(() => this.#options.onStartedLeading(ended.signal, annotations));
+    this.#guarded(() => this.#options.onStartedLeading(ended.signal, takenOf(this.#observed)));
   }
 
   #end(because: 'lost' | 'stopped'): void {
@@ -298,6 +298,11 @@ export class LeaseElection {
       this.#logger.warn('a callback of the lease election failed', errorFields(error));
     }
   }
+}
+
+function takenOf(observed: Observed | undefined): TakenLease {
+  const { annotations = {} } = observed?.lease.object.metadata ?? {};
+  return { annotations, transitions: observed?.lease.record.transitions ?? 1 };
 }
 
 /** Whether somebody else has made, changed or deleted the lease since it was read. */

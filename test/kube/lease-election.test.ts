@@ -193,12 +193,12 @@ describe('lease election', { timeout: 120_000 }, () => {
       await until(() => expect(stage.annotations()).toMatchObject({ told: '5', owner: 'ops' }));
       await a.stop();
       const last = stage.annotations();
-      const found: Readonly<Record<string, string>>[] = [];
+      const found: unknown[] = [];
       const b = await stage.leader('b', {
         annotations: () => undefined,
-        onStartedLeading: (_, former) => found.push(former),
+        onStartedLeading: (_, taken) => found.push(taken),
       });
-      expect(found).toEqual([last]);
+      expect(found).toEqual([{ annotations: last, transitions: 1 }]);
       const { renewTime } = stage.lease();
       await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
       expect(stage.annotations()).toEqual(last);

@@ -157,6 +157,25 @@ describe('a watcher that knows up to where everything was told', () => {
     expect(found).toEqual(expect.arrayContaining(refs.map(({ name }) => name)));
   });
 
+  test.each<[string, Positions | undefined, number]>([
+    ['once when it is known that nobody was told', {}, 1],
+    ['and once more later when nobody knows, since another release may have looked', undefined, 2],
+  ])('tells everybody %s', async (_, told, times) => {
+    const world = new Harness();
+    const { objects } = await afterOneWatcher(world);
+    const before = world.temporal.signals(first).length;
+    const next = world.make({ againAfterMs: 60_000 }, told);
+    world.reflectors.syncedNow = false;
+    await next.start();
+    for (const object of objects) world.reflectors.put(object);
+    world.reflectors.syncedNow = true;
+    await world.clock.advance(120_000);
+    expect(world.temporal.signals(first).length).toBe(before + times);
+    const stopped = next.stop();
+    await world.clock.advance(3_000);
+    await stopped;
+  });
+
   test('tells everybody when a kind cannot be listed', async () => {
     const world = new Harness();
     const { objects, told } = await afterOneWatcher(world);

@@ -6,6 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonical } from '../../api/values/canonical.ts';
+import type { TakenLease } from '../../kube/lease-election-options.ts';
 import type { Positions } from '../../watcher/queue/told-through.ts';
 import type { Config } from '../config/config.ts';
 
@@ -14,19 +15,31 @@ const NUMBER = /^\d{1,20}$/;
 
 type Annotations = Readonly<Record<string, string>>;
 
+/** Nothing has been told, which is known: everything is to be told, once. */
+export const NOTHING_TOLD: Positions = {};
+
 /** The annotations that say it. */
 export function noteOf(program: string, through: Positions): Annotations {
   return { [ANNOTATION]: JSON.stringify({ program, through }) };
 }
 
 /** What another replica of this program has left; undefined: nothing that counts. */
-export function readNote(program: string, { [ANNOTATION]: text = '' }: Annotations): Positions | undefined {
+function readNote(program: string, { [ANNOTATION]: text = '' }: Annotations): Positions | undefined {
   const note = parsed(text);
   if (note?.program !== program || typeof note.through !== 'object' || note.through === null)
     return undefined;
   const entries = Object.entries(note.through);
   const isWhole = entries.every(([, version]) => typeof version === 'string' && NUMBER.test(version));
   return isWhole ? (note.through as Positions) : undefined;
+}
+
+/**
+ * Up to where other replicas of this program have told everything; undefined: nobody knows, and a replica of another program may still be
+ * at work. Where nobody has held the Lease before, no other one is.
+ */
+export function toldBefore(program: string, { annotations, transitions }: TakenLease): Positions | undefined {
+  if (annotations[ANNOTATION] === undefined && transitions === 0) return NOTHING_TOLD;
+  return readNote(program, annotations);
 }
 
 function parsed(text: string): { readonly program?: unknown; readonly through?: unknown } | undefined {

@@ -16,7 +16,7 @@ import { electionTiming } from '../config/election-timing.ts';
 import { openFilesLimit } from './open-files.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';
 import { LeaderWatcher } from './leader-watcher.ts';
-import { noteOf, programOf, readNote } from './told-note.ts';
+import { NOTHING_TOLD, noteOf, programOf, toldBefore } from './told-note.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
 const KEEP_MS = 60_000;
@@ -73,6 +73,8 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     };
   }
   const program = programWhenNeeded(config, logger);
+  // What the next one begins with, should this one not get to tell anything.
+  let before: Positions | undefined;
   const election = new LeaseElection({
     client: parts.kubernetes.leaseClient,
     namespace: config.pod.namespace,
@@ -81,12 +83,14 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     timing: electionTiming,
     logger,
     annotations: () => {
-      const told = watcher.told();
+      const told = watcher.told() ?? before;
       return program.known === undefined ? undefined : told && noteOf(program.known, told);
     },
-    onStartedLeading: (leading, annotations) => {
+    onStartedLeading: (leading, taken) => {
       void program.find().then(id => {
-        if (!leading.aborted) watcher.begin(readNote(id, annotations));
+        if (leading.aborted) return;
+        before = toldBefore(id, taken);
+        watcher.begin(before);
       });
     },
     onStoppedLeading: () => watcher.end(),
@@ -95,7 +99,10 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
   return {
     leading: () => election.isLeader,
     synced: () => watcher.synced(),
-    tellAll: () => watcher.renew(),
+    tellAll() {
+      before = NOTHING_TOLD;
+      watcher.renew();
+    },
     async stop() {
       await watcher.close();
       await election.stop();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../../src/main/config/config.ts';
-import { noteOf, programOf, readNote } from '../../../src/main/operator/told-note.ts';
+import { NOTHING_TOLD, noteOf, programOf, toldBefore } from '../../../src/main/operator/told-note.ts';
 
 const ENVIRONMENT = { TEMPORAL_ADDRESS: 'temporal:7233', POD_NAMESPACE: 'etcd-operator', REDACT: 'canary' };
 const through = { EtcdCluster: '1207', Pod: '9311' };
@@ -20,18 +20,32 @@ afterAll(() => rmSync(join(folder, '..'), { recursive: true }));
 const programWith = (more: Record<string, string> = {}) =>
   programOf(parseConfig({ ...ENVIRONMENT, ...more }), folder);
 
+/** What a replica of this program knows that has taken a Lease with these annotations. */
+const toldTo = (program: string, annotations: Readonly<Record<string, string>>, transitions = 1) =>
+  toldBefore(program, { annotations, transitions });
+
 describe('what was told', () => {
   test('is read by another replica of the program', () => {
-    expect(readNote('a', noteOf('a', through))).toEqual(through);
+    expect(toldTo('a', noteOf('a', through))).toEqual(through);
+  });
+
+  test('is nothing where nobody has held the Lease before, which the next replica of the program knows too', () => {
+    expect(toldTo('a', {}, 0)).toEqual(NOTHING_TOLD);
+    expect(toldTo('a', noteOf('a', NOTHING_TOLD))).toEqual(NOTHING_TOLD);
+    expect(toldTo('b', noteOf('a', NOTHING_TOLD))).toBeUndefined();
+  });
+
+  test('is not known when the same pod runs another program than before', () => {
+    expect(toldTo('b', noteOf('a', through), 0)).toBeUndefined();
   });
 
   test('does not count for another program, and is nothing when it cannot be read', () => {
     const [[name, text] = ['', '']] = Object.entries(noteOf('a', through));
-    expect(readNote('b', noteOf('a', through))).toBeUndefined();
+    expect(toldTo('b', noteOf('a', through))).toBeUndefined();
     for (const other of ['', '{', 'null', '7', '{"program":"a"}', text.replace('"1207"', '1207')])
-      expect(readNote('a', { [name]: other })).toBeUndefined();
-    expect(readNote('a', { [name]: text.replace('1207', 'soon') })).toBeUndefined();
-    expect(readNote('a', {})).toBeUndefined();
+      expect(toldTo('a', { [name]: other })).toBeUndefined();
+    expect(toldTo('a', { [name]: text.replace('1207', 'soon') })).toBeUndefined();
+    expect(toldTo('a', {})).toBeUndefined();
   });
 });
 
