@@ -18,7 +18,7 @@ export interface Plain extends Kind {
   readonly Assessment: 'gone' | 'rest' | 'operate';
   readonly Decision: 'operate';
   readonly Running: 'operation';
-  readonly Ending: 'done' | 'failed';
+  readonly Ending: 'done' | 'undone' | 'failed';
   readonly Message: 'said';
   readonly Signal: { readonly said: number };
 }
@@ -27,7 +27,7 @@ export const BACK_OFF = { firstMs: 1_000, maxMs: 60_000 };
 
 /** The least that a kind can be. */
 export function plain(
-  options: Partial<Pick<Rules<Plain>, 'looksWhileOperating' | 'checksBy' | 'slot' | 'repeats'>>,
+  options: Partial<Pick<Rules<Plain>, 'looksWhileOperating' | 'checksBy' | 'slot' | 'repeats' | 'undone'>>,
 ): Rules<Plain> {
   return {
     backoff: BACK_OFF,
@@ -87,6 +87,8 @@ export class EntityWorld {
       handlersFinished: this.handlersFinished,
       mayPause: () => true,
       mayFollow: () => true,
+      mayPace: () => true,
+      mayHandBack: () => true,
     };
   }
 

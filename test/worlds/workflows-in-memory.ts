@@ -120,6 +120,8 @@ export class WorkflowsInMemory<K extends Kind> {
       handlersFinished: true,
       mayPause: () => true,
       mayFollow: () => true,
+      mayPace: () => true,
+      mayHandBack: () => true,
     } as const;
   }
 

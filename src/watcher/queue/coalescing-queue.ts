@@ -7,11 +7,13 @@
  * signals (Temporal answers "busy" until the deadline) never holds up the others.
  *
  * Groups (namespaces) take turns, and one has a further delivery under way only while it has fewer than places are free, as calls
- * to the API server do (src/kube/shares.ts): a storm in one namespace, or one whose signals hang, slows that namespace.
+ * to the API server do (src/kube/shares.ts): a storm in one namespace, or one whose signals hang, slows that namespace. The place of a
+ * delivery rests after it for as long as its answer says, so that receivers that share a database have time to do what they were told.
  */
 import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
+import { Places } from './places.ts';
 import { type Entry, newEntry } from './entry.ts';
 import { Turns } from '../../kube/turns.ts';
 
@@ -28,8 +30,7 @@ export class CoalescingQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #ready: Turns<Entry>;
   readonly #flights = new Map<Entry, Promise<void>>();
-  /** How many of those each group has. */
-  readonly #flightsOf = new Map<string, number>();
+  readonly #places: Places;
   readonly #abort = new AbortController();
   #outage: Outage | undefined;
   #outages = 0;
@@ -43,6 +44,8 @@ export class CoalescingQueue {
   constructor(deps: QueueDeps) {
     this.#deps = deps;
     this.#ready = new Turns(({ key }) => deps.groupOf(key));
+    const { clock, options } = deps;
+    this.#places = new Places({ clock, count: options.concurrency, onFree: () => this.#pump() });
   }
 
   /** Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. */
@@ -142,6 +145,7 @@ export class CoalescingQueue {
     this.#stopped = true;
     for (const entry of this.#entries.values()) entry.cancelTimer();
     this.#outage?.cancelTimer();
+    this.#places.stop();
     this.#ready.clear();
     const { clock } = this.#deps;
     const cancelAbort = clock.after(graceMs, () => this.#abort.abort());
@@ -190,7 +194,7 @@ export class CoalescingQueue {
     if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined)
       return this.#ready.take(
-        group => this.#mayStart(group),
+        group => this.#places.isFreeFor(group),
         undefined,
         ({ deliveredAt }) => deliveredAt ?? Number.NEGATIVE_INFINITY,
       );
@@ -200,11 +204,6 @@ export class CoalescingQueue {
     if (untried !== undefined) return untried;
     if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
     return this.#ready.take(undefined, entry => this.#triedNow(entry));
-  }
-
-  #mayStart(group: string): boolean {
-    const free = this.#deps.options.concurrency - this.#flights.size;
-    return (this.#flightsOf.get(group) ?? 0) < free;
   }
 
   #triedNow(entry: Entry): boolean {
@@ -217,20 +216,14 @@ export class CoalescingQueue {
     entry.startedAt = this.#deps.clock.now();
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
+    const group = this.#deps.groupOf(entry.key);
+    this.#places.take(group);
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
-      this.#count(entry, -1);
+      this.#places.release(group, delivery.outcome === 'delivered' ? delivery.restMs : 0);
       this.#settle(entry, delivery);
     });
     this.#flights.set(entry, flight);
-    this.#count(entry, 1);
-  }
-
-  #count({ key }: Entry, change: 1 | -1): void {
-    const group = this.#deps.groupOf(key);
-    const count = (this.#flightsOf.get(group) ?? 0) + change;
-    if (count === 0) this.#flightsOf.delete(group);
-    else this.#flightsOf.set(group, count);
   }
 
   #settle(entry: Entry, delivery: Delivery): void {

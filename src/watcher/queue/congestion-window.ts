@@ -21,6 +21,9 @@ const FAST = { times: 2, moreMs: 40 };
 /** Slower than this is too slow. */
 const SLOW = { times: 4, moreMs: 100 };
 
+/** A repair takes some 25 writes to Temporal one after the other, and some of the API server's, which is short of processors too then. */
+const REST = { times: 40, leastMs: 250, mostMs: 5_000 };
+
 export class CongestionWindow {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #options: CongestionOptions;
@@ -59,6 +62,15 @@ export class CongestionWindow {
     if (!isFast || now - this.#grownAt < growEveryMs) return;
     this.#grownAt = now;
     this.#size = Math.min(mostAtOnce, this.#size + 1);
+  }
+
+  /**
+   * How long to wait after a signal before another workflow is told in place of this one, in milliseconds. What a signal causes takes many
+   * writes to the database that took the signal, so the time for it is reckoned from how much longer that takes than ever.
+   */
+  get restMs(): number {
+    const delayMs = this.#meanMs === undefined ? 0 : this.#meanMs - this.#fastestMs;
+    return Math.min(REST.mostMs, Math.max(REST.leastMs, REST.times * delayMs));
   }
 
   #limitMs({ times, moreMs }: typeof FAST): number {

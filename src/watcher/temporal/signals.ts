@@ -10,7 +10,7 @@ export interface SignalDeps {
   readonly temporal: TemporalPort;
   readonly known: KnownResources;
   /** Learns how long Temporal takes. */
-  readonly window: Pick<CongestionWindow, 'answered'>;
+  readonly window: Pick<CongestionWindow, 'answered' | 'restMs'>;
   readonly clock: Clock;
   readonly metrics: WatcherMetrics;
   readonly logger: WatcherLogger;
@@ -56,7 +56,8 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   const began = clock.now();
   await temporal.tell(ref, changed, abort);
   window.answered(clock.now() - began);
-  return { outcome: 'delivered' };
+  // How many are created at once is limited by itself (queue/creations.ts).
+  return { outcome: 'delivered', restMs: resource.isNew ? 0 : window.restMs };
 }
 
 /** Whether a task of the workflow waits for a worker, or its pass has failed and is to be made again. */

@@ -86,6 +86,7 @@ export const backupRunRules: OperationRules<BackupRun> = {
   interrupts: true,
   handsBack: false,
   countsRepeats: false,
+  countsUndone: () => false,
   // Only the entity passes on what people asked for.
   actor: () => ({}),
   next({ operation }, { decision: next }) {

@@ -2,7 +2,7 @@
 import type { OperationRules } from '../engine/operation.ts';
 import type { Control } from '../messages/cluster.ts';
 import { actorOf } from './people.ts';
-import type { ClusterKind } from './rules.ts';
+import { type ClusterKind, clusterRules } from './rules.ts';
 
 export interface ClusterOperation extends ClusterKind {
   readonly Control: Control;
@@ -13,6 +13,7 @@ export const operationRules: OperationRules<ClusterOperation> = {
   interrupts: false,
   handsBack: true,
   countsRepeats: true,
+  countsUndone: decision => clusterRules.repeats?.(decision, undefined) !== undefined,
   // Without the approvals that were used up.
   actor: ({ paused, aborted, failed, approvals = [], requests = [] }, used) =>
     actorOf({

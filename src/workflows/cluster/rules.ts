@@ -32,6 +32,10 @@ export const clusterRules: Rules<ClusterKind> = {
   actor: people => ({ ...actorOf(people), ...(people.ran && { ran: people.ran }) }),
   control: controlOf,
   isFailure: ({ outcome }) => outcome === 'failed',
+  undone: ending =>
+    ending.outcome === 'handedBack' && ending.message !== undefined
+      ? { ...ending, outcome: 'failed' }
+      : undefined,
   // What follows from another specification undoes nothing: a person who edits it is answered at once.
   repeats: ({ step }, assessment) =>
     step.kind === 'applyObjects' ? `${step.kind} of generation ${assessment?.generation ?? 0}` : undefined,

@@ -139,6 +139,11 @@ export interface Rules<K extends Kind> {
   /** Cancelling an entity ends its operation, not the entity. */
   onCancel?(view: View<K>): Reaction<K>;
   isFailure(ending: K['Ending']): boolean;
+  /**
+   * Of an operation that ended because what it did has to be done again: how it would have ended if it had been done often enough;
+   * undefined: it ended in another way.
+   */
+  undone?(ending: K['Ending']): K['Ending'] | undefined;
   /** What is remembered of an operation that ended. `retryAt`: the end of the back-off, when it failed. */
   onEnded(view: View<K>, ending: K['Ending'], retryAt: number): K['People'];
 }

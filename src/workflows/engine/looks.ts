@@ -2,7 +2,7 @@
 import type { Draft } from './draft.ts';
 import { mayContinueAsNew, isOperating } from './due.ts';
 import type { Kind } from './entity.ts';
-import { pausedUntil, repeated } from './repeats.ts';
+import { pacedUntil, pausedUntil, repeated } from './repeats.ts';
 
 /** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
@@ -47,8 +47,8 @@ function decide<K extends Kind>(draft: Draft<K>): void {
   if (isHeld) return rest(draft, retryAt);
   const of = rules.repeats?.(decision, state.assessment);
   if (of !== undefined) {
-    const until = pausedUntil(state.repeats, of, facts.now);
-    if (until !== undefined && facts.mayPause()) return rest(draft, until);
+    const until = waitsUntil(draft, of);
+    if (until !== undefined) return rest(draft, until);
     draft.set({ repeats: repeated(state.repeats, of, facts.now) });
   }
   draft.set({ running, ending: undefined });
@@ -58,6 +58,17 @@ function decide<K extends Kind>(draft: Draft<K>): void {
   }
   draft.set({ phase: 'starting', isControlStale: false });
   draft.effect({ kind: 'start', decision, signal: rules.control?.(state.people) });
+}
+
+/** Until when what may be done again and again waits; undefined: it does not. */
+function waitsUntil<K extends Kind>({ state, facts }: Draft<K>, of: string): number | undefined {
+  const paused = pausedUntil(state.repeats, of, facts.now);
+  const paced = pacedUntil(state.repeats, facts.now);
+  const until = Math.max(
+    paused !== undefined && facts.mayPause() ? paused : facts.now,
+    paced !== undefined && facts.mayPace() ? paced : facts.now,
+  );
+  return until > facts.now ? until : undefined;
 }
 
 function rest<K extends Kind>(draft: Draft<K>, until: number | undefined): void {

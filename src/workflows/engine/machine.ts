@@ -40,9 +40,13 @@ export interface Facts {
    * it is asked only where the answer counts.
    */
   readonly mayPause: () => boolean;
+  /** Whether it waits in proportion to how long the last time took. Asked as the one above. */
+  readonly mayPace: () => boolean;
   /**
    * Whether the steps that were planned together follow each other without a look between them: not in what a replica of an earlier
    * release has recorded, which looks. Asked as the one above.
    */
   readonly mayFollow: () => boolean;
+  /** Whether an operation whose step has to be done again leaves that to its entity, which has it wait. Asked as the one above. */
+  readonly mayHandBack: () => boolean;
 }

@@ -12,9 +12,7 @@ import type {
   Run,
   StepOutcome,
 } from './operation.ts';
-
-/** A plan whose first step the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
-const TRIES = 5;
+import { SHORT_MS, TRIES } from './repeats.ts';
 
 type To<K extends OperationKind> = Transition<Run<K>, OperationEffect<K>>;
 
@@ -34,13 +32,15 @@ export function operationReducer<K extends OperationKind>(rules: OperationRules<
   return (run, event, facts) => {
     switch (event.kind) {
       case 'begin':
-        return advance(rules, run);
+        return advance(rules, { ...run, beganAt: facts.now });
       case 'performed':
         return run.phase === 'performing' ? performed({ rules, facts }, run, event.outcome) : [run, []];
       case 'looked':
         return run.phase === 'looking' ? looked({ rules, facts }, run, event.assessment) : [run, []];
       case 'timer':
-        return run.phase === 'waiting' ? advance(rules, { ...run, wakeAt: undefined }) : [run, []];
+        return run.phase === 'waiting'
+          ? advance(rules, { ...run, wakeAt: undefined, beganAt: facts.now })
+          : [run, []];
       case 'control':
         return controlled(rules, run, event.control);
       case 'acknowledged':
@@ -125,6 +125,13 @@ function looked<K extends OperationKind>(
     const message = `"${rules.summary(run.planned)}" was performed ${repeats} times without reaching its goal`;
     const failed = finish(after, { outcome: 'failed', message, step: run.planned.step.kind }, assessment);
     return [failed[0], [report, ...failed[1]]];
+  }
+  const isSlow = facts.now - run.beganAt > SHORT_MS;
+  if (repeats > 0 && isSlow && rules.countsUndone(next) && facts.mayHandBack()) {
+    const message = `"${rules.summary(next)}" was performed again and again without reaching its goal`;
+    const undone = { outcome: 'handedBack', message, step: next.step.kind } as const;
+    const [state, effects] = finish(after, undone, assessment);
+    return [state, [report, ...effects]];
   }
   // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
   if (repeats > 0 && after.control.abort === undefined)

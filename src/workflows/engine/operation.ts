@@ -48,13 +48,14 @@ export type StepOutcome =
 
 /**
  * How an operation ended. `ended`: the last pass planned no more of it (done, blocked, or something else comes first:
- * its decision says which). `handedBack`: the history grew long, the entity starts it again.
+ * its decision says which). `handedBack`: the history grew long, or its step has to be done again and has to wait; the entity starts it
+ * again.
  */
 export interface Outcome {
   readonly outcome: 'ended' | 'aborted' | 'failed' | 'handedBack';
-  /** Why it failed. */
+  /** Why it failed, or what has to be done again. */
   readonly message?: string;
-  /** The kind of the step that failed. */
+  /** The kind of the step that failed, or has to be done again. */
   readonly step?: string;
   /** Who aborted it. */
   readonly by?: Request;
@@ -76,6 +77,8 @@ export interface Run<K extends OperationKind> {
   readonly refusals: number;
   readonly repeats: number;
   readonly wakeAt: number | undefined;
+  /** When the run began, or went on after it had waited. Milliseconds since the epoch, as `wakeAt`. */
+  readonly beganAt: number;
   readonly outcome: Outcome | undefined;
 }
 
@@ -104,6 +107,8 @@ export interface OperationRules<K extends OperationKind> {
   readonly handsBack: boolean;
   /** A step that was done and is planned again is no progress. */
   readonly countsRepeats: boolean;
+  /** Whether its entity has a step like this wait that was done and is to be done again, and counts how often (Rules.repeats). */
+  countsUndone(decision: K['Decision']): boolean;
   actor(control: K['Control'], used: readonly number[]): K['Actor'];
   /** The decision to go on with, when it is of the same operation. */
   next(decision: K['Decision'], assessment: K['Assessment']): K['Decision'] | undefined;
@@ -125,6 +130,7 @@ export function newRun<K extends OperationKind>(decision: K['Decision'], control
     refusals: 0,
     repeats: 0,
     wakeAt: undefined,
+    beganAt: 0,
     outcome: undefined,
   };
 }

@@ -9,7 +9,16 @@ export interface Repeats {
   readonly of: string;
   readonly times: number;
   readonly at: number;
+  /** How long that took; undefined while it is under way. */
+  readonly tookMs?: number;
+  /** How often in a row it had to be done again as soon as it was done. */
+  readonly undone?: number;
 }
+
+/** What the world refuses, or leaves as it is, this often in a row is not getting anywhere. */
+export const TRIES = 5;
+/** What takes no longer is no sign that there is too much to do. */
+export const SHORT_MS = 1_000;
 
 /** So many in a row are begun at once: a person who tries something is answered at once. */
 const AT_ONCE = 3;
@@ -25,9 +34,33 @@ export function pausedUntil(repeats: Repeats | undefined, of: string, now: numbe
   return until > now ? until : undefined;
 }
 
+/** For so many times as long as it took beyond that, the next time waits, and so long at most. */
+const PROPORTION = { times: 20, mostMs: 60_000 };
+
+/**
+ * Until when what may be done again and again waits because the last time took long, whatever was to be mended then: in a storm a hundred
+ * clusters want the same of the same database, and whoever asks for little gets it sooner. In milliseconds since the epoch; undefined:
+ * it is done now.
+ */
+export function pacedUntil(repeats: Repeats | undefined, now: number): number | undefined {
+  if (repeats?.tookMs === undefined) return undefined;
+  const { at, tookMs } = repeats;
+  const pauseMs = Math.min(PROPORTION.mostMs, PROPORTION.times * Math.max(0, tookMs - SHORT_MS));
+  const until = at + tookMs + pauseMs;
+  return until > now ? until : undefined;
+}
+
+/** What is remembered when what was begun has ended now. `isUndone`: it has to be done again. */
+export function over(repeats: Repeats | undefined, isUndone: boolean, now: number): Repeats | undefined {
+  if (repeats === undefined || repeats.tookMs !== undefined) return repeats;
+  const { undone = 0, ...before } = repeats;
+  return { ...before, tookMs: now - repeats.at, ...(isUndone && { undone: undone + 1 }) };
+}
+
 /** What is remembered when it is done now. */
 export function repeated(repeats: Repeats | undefined, of: string, now: number): Repeats {
-  return { of, times: (inARow(repeats, of, now)?.times ?? 0) + 1, at: now };
+  const { times = 0, undone } = inARow(repeats, of, now) ?? {};
+  return { of, times: times + 1, at: now, ...(undone !== undefined && { undone }) };
 }
 
 function inARow(repeats: Repeats | undefined, of: string, now: number): Repeats | undefined {

@@ -2,6 +2,7 @@
 import type { Draft } from './draft.ts';
 import type { EntityEvent, Kind } from './entity.ts';
 import { nextLook } from './looks.ts';
+import { over, TRIES } from './repeats.ts';
 import { backoffMs } from '../../api/values/backoff.ts';
 
 /** How often to check that an operation which another run started still exists; it also reports its end. */
@@ -72,8 +73,11 @@ export function ended<K extends Kind>(
   conclude(draft, ending, isGone);
 }
 
-function conclude<K extends Kind>(draft: Draft<K>, ending: K['Ending'], isGone = false): void {
+function conclude<K extends Kind>(draft: Draft<K>, handed: K['Ending'], isGone = false): void {
   const { rules, facts, state } = draft;
+  const failure = rules.undone?.(handed);
+  const repeats = over(state.repeats, failure !== undefined, facts.now);
+  const ending = failure !== undefined && (repeats?.undone ?? 0) >= TRIES ? failure : handed;
   const hasFailed = rules.isFailure(ending);
   const failures = hasFailed ? state.failures + 1 : 0;
   const retryAt = facts.now + backoffMs(rules.backoff, failures);
@@ -84,6 +88,8 @@ function conclude<K extends Kind>(draft: Draft<K>, ending: K['Ending'], isGone =
     ending: undefined,
     failures,
     retryAt: hasFailed ? retryAt : undefined,
+    // After a failure it is counted anew.
+    repeats: hasFailed ? over(state.repeats, false, facts.now) : repeats,
   });
   if (isGone) draft.set({ phase: 'closing', wakeAt: undefined });
   else lookAgain(draft);

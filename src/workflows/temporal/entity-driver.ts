@@ -96,7 +96,9 @@ export class EntityDriver<K extends Kind> {
       history: historyOf(workflowInfo()),
       handlersFinished: allHandlersFinished(),
       mayPause: () => patched('pause-between-repeats'),
+      mayPace: () => patched('pause-in-proportion'),
       mayFollow: () => false,
+      mayHandBack: () => false,
     };
   }
 

@@ -71,7 +71,9 @@ export class OperationDriver<K extends OperationKind> {
       history: historyOf(workflowInfo()),
       handlersFinished: true,
       mayPause: () => false,
+      mayPace: () => false,
       mayFollow: () => patched('follow-the-plan'),
+      mayHandBack: () => patched('pause-in-proportion'),
     };
     const [run, effects] = this.#reduce(this.#run, event, facts);
     this.#run = run;

@@ -195,6 +195,20 @@ describe('pace', () => {
     expect(world.underWay).toBe(2);
   });
 
+  test('the places of a namespace in a storm rest, and another namespace passes', async () => {
+    const world = new World(1, 8);
+    world.answer = key => ({ outcome: 'delivered', restMs: key.startsWith('storm/') ? 1_000 : 0 });
+    for (let key = 0; key < 40; key += 1) world.add(`storm/${key}`);
+    await world.clock.advance(100);
+    expect(world.tries).toHaveLength(4);
+    world.add('calm/0');
+    await world.clock.advance(10);
+    expect(world.of('calm/0')).toHaveLength(1);
+    await world.clock.advance(10_000);
+    expect(world.lost()).toEqual([]);
+    expect(world.wrongs).toEqual([]);
+  });
+
   test('no more deliveries at once than allowed, and all in the end', async () => {
     const world = new World(1, 4);
     for (let key = 0; key < 100; key += 1) world.add(`k${key}`);

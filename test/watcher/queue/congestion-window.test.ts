@@ -73,3 +73,25 @@ describe('how much may be under way', () => {
     expect(window.size).toBe(leastAtOnce);
   });
 });
+
+describe('how long a place rests', () => {
+  test('is a moment while Temporal is fast, however far away it is', async () => {
+    for (const milliseconds of [3, 60]) {
+      const { window, answers } = newWindow();
+      expect(window.restMs).toBe(250);
+      await answers(milliseconds, 10);
+      expect(window.restMs).toBe(250);
+    }
+  });
+
+  test('grows with how much longer signals take, up to five seconds', async () => {
+    const { window, answers } = newWindow();
+    await answers(10, 10);
+    await answers(60, 10);
+    expect(window.restMs).toBeCloseTo(2_000, -2);
+    await answers(1_000, 10);
+    expect(window.restMs).toBe(5_000);
+    await answers(10, 20);
+    expect(window.restMs).toBe(250);
+  });
+});

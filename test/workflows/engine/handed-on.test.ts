@@ -28,6 +28,8 @@ const FACTS = {
   handlersFinished: true,
   mayPause: () => true,
   mayFollow: () => true,
+  mayPace: () => true,
+  mayHandBack: () => true,
 } as const;
 const LATER = 'ofLaterRelease';
 const by = { by: 'ana', reason: 'to see' };

@@ -29,6 +29,7 @@ const rules: OperationRules<Plain> = {
   interrupts: false,
   handsBack: true,
   countsRepeats: true,
+  countsUndone: () => false,
   actor: (_, used) => ({ used }),
   next: (_, { decision }) => (decision.kind === 'operate' ? decision : undefined),
   isOver: () => false,
@@ -42,6 +43,8 @@ const FACTS: Facts = {
   handlersFinished: true,
   mayPause: () => true,
   mayFollow: () => true,
+  mayPace: () => true,
+  mayHandBack: () => true,
 };
 
 /** Runs one with these answers until it finishes or has no more of them. */
@@ -143,6 +146,23 @@ describe('an operation', () => {
       play(Array.from({ length: 9 }, () => [outcome, planned('a'), { kind: 'timer' } as const]).flat());
     expect(rounds(done).run.outcome?.message).toBe('"a" was performed 5 times without reaching its goal');
     expect(rounds({ kind: 'done', hasWaited: true }).run.outcome).toBeUndefined();
+  });
+
+  it('hands a step back that has to be done again and took long, where its entity has it wait', () => {
+    const undone: OperationRules<Plain> = { ...rules, countsUndone: () => true };
+    /** Its time goes on by so much between beginning and end. */
+    const outcomeOf = (tookMs: number, { with: of = undone, mayHandBack = true } = {}) => {
+      const facts: Facts = { ...FACTS, now: tookMs, mayHandBack: () => mayHandBack };
+      const reduce = operationReducer(of);
+      let [run] = reduce(newRun<Plain>(FIRST, {}), { kind: 'begin' }, FACTS);
+      [run] = reduce(run, { kind: 'performed', outcome: done }, facts);
+      [run] = reduce(run, { kind: 'looked', assessment: planned('a') }, facts);
+      return run.outcome;
+    };
+    expect(outcomeOf(1_001)).toMatchObject({ outcome: 'handedBack', step: 'a' });
+    expect(outcomeOf(1_000)).toBeUndefined();
+    expect(outcomeOf(1_001, { with: rules })).toBeUndefined();
+    expect(outcomeOf(1_001, { mayHandBack: false })).toBeUndefined();
   });
 
   it('is aborted at the next step, or in the middle where its kind allows that', () => {

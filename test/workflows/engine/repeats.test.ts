@@ -11,18 +11,31 @@ import { type Plain, plain } from '../../worlds/entity-world.ts';
 
 const START = 1_000_000;
 
-/** An entity whose every pass finds that its work was undone; an operation takes a second. Answers when each was begun, in seconds. */
+/** An entity whose every pass finds that its work was undone. Answers when each operation was begun, in seconds. */
 function undone({
   seconds,
+  lasts = 1,
+  ending = 'done',
   mayPause = true,
+  mayPace = true,
   of = () => 'applyObjects',
 }: {
   readonly seconds: number;
+  /** How long an operation takes, in seconds. */
+  readonly lasts?: number;
+  readonly ending?: Plain['Ending'];
   readonly mayPause?: boolean;
+  readonly mayPace?: boolean;
   /** What is mended, by when, in seconds. */
   readonly of?: (second: number) => string;
 }) {
-  const reduce = entityReducer(plain({ repeats: () => of((now - START) / 1_000) }));
+  const reduce = entityReducer(
+    plain({
+      repeats: () => of((now - START) / 1_000),
+      undone: handed => (handed === 'undone' ? 'failed' : undefined),
+    }),
+  );
+  const failed: number[] = [];
   const begun: number[] = [];
   let entity: Entity<Plain> = newEntity<Plain>({ people: { said: 0, failedUntil: 0 } });
   let now = START;
@@ -36,6 +49,8 @@ function undone({
       handlersFinished: true,
       mayPause: () => (asked++, mayPause),
       mayFollow: () => true,
+      mayPace: () => (asked++, mayPace),
+      mayHandBack: () => true,
     };
     const [next, effects] = reduce(entity, event, facts);
     entity = next;
@@ -45,7 +60,11 @@ function undone({
   };
   take({ kind: 'begin' });
   for (; now < START + seconds * 1_000; now += 1_000) {
-    if (entity.phase === 'operating') take({ kind: 'ended', ending: 'done' });
+    if (entity.phase === 'operating' && now >= START + ((begun.at(-1) ?? 0) + lasts) * 1_000) {
+      const { failures } = entity;
+      take({ kind: 'ended', ending });
+      if (entity.failures > failures) failed.push((now - START) / 1_000);
+    }
     if (entity.phase === 'resting' && now >= (entity.wakeAt ?? Number.POSITIVE_INFINITY)) {
       take({ kind: 'timer' });
       take({ kind: 'turn' });
@@ -55,6 +74,7 @@ function undone({
   }
   return {
     begun,
+    failed,
     asked: () => asked,
     /** Ends the run, and goes on with the next. */
     nextRun: () => {
@@ -114,6 +134,29 @@ describe('what is undone again and again', () => {
 
   it('is asked of the history only where a pause is due', () => {
     expect(undone({ seconds: 3 }).asked()).toBe(0);
+  });
+
+  it('waits in proportion to how long it took, whatever is to be mended', () => {
+    const of = (second: number) => `of ${second}`;
+    const waits = (lasts: number) => {
+      const { begun } = undone({ seconds: 300, lasts, of });
+      return begun.slice(1, 4).map((at, index) => at - (begun[index] ?? 0) - lasts);
+    };
+    expect(waits(1)).toEqual([0, 0, 0]);
+    expect(waits(2)).toEqual([20, 20, 20]);
+    expect(waits(9)).toEqual([60, 60, 60]);
+  });
+
+  it('does not wait so in a run that an earlier release has begun', () => {
+    const of = (second: number) => `of ${second}`;
+    expect(undone({ seconds: 20, lasts: 2, of, mayPace: false }).begun).toHaveLength(10);
+  });
+
+  it('has failed when it had to be done again at once five times in a row, and is counted anew then', () => {
+    const { failed, begun } = undone({ seconds: 400, lasts: 2, ending: 'undone' });
+    expect(failed[0]).toBe((begun[4] ?? 0) + 2);
+    expect(failed[1]).toBe((begun[9] ?? 0) + 2);
+    expect(undone({ seconds: 400, lasts: 2 }).failed).toEqual([]);
   });
 
   it('waits also in the next run of the workflow', () => {
