@@ -231,7 +231,7 @@ export const VARIABLES = {
   },
   MAX_CACHED_WORKFLOWS: {
     type: 'derivedInteger',
-    otherwise: "a thirty-second of the container's memory limit: 223 with 1 GiB; 250 without a limit",
+    otherwise: "a forty-eighth of the container's memory limit: 149 with 1 GiB; 150 without a limit",
     min: 0,
     max: 100_000,
     meaning:
