@@ -16,10 +16,11 @@ const alarmed: Fault = ({ etcd }, random) => {
   return `${found.name} ${alarm ?? 'none'}`;
 };
 
-const filled: Fault = ({ etcd }, random) => {
+const filled: Fault = ({ etcd, ticks }, random) => {
   const found = random.pick([...etcd.processes.values()]);
   if (found === undefined) return undefined;
   found.disk.bytes = found.disk.bytes === undefined ? NEARLY_FULL : undefined;
+  found.disk.filledAt = ticks;
   return `${found.name} ${found.disk.bytes ?? 'compacted'}`;
 };
 

@@ -6,6 +6,7 @@ import type { Step } from '../../src/activities/index.ts';
 import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
@@ -17,6 +18,7 @@ import { minor } from './sim-versions.ts';
 const MOST_LAG = 30;
 /** The operator waits for ten seconds, and the kubelet tells whole ones. */
 const QUIET_MS = 9_000;
+const QUOTA = '--quota-backend-bytes=';
 
 export interface RestartWorld {
   readonly kube: SimKube;
@@ -46,7 +48,7 @@ export function faultOfRestart(world: RestartWorld, name: string, attempt: Attem
   if (away !== undefined) return `${away.name} is away`;
   if (hasLearner(newestMembers(leader.disk)) && world.etcd.membersAt < since) return 'there is a learner';
   for (const other of known) {
-    const fault = faultOf(world, other, leader);
+    const fault = faultOf(world, other, { leader, since });
     if (fault !== undefined) return `${other.name} ${fault}`;
   }
   return undefined;
@@ -71,12 +73,13 @@ function hasLearner({ rows }: Members): boolean {
 function faultOf(
   world: RestartWorld,
   { name, alarm, corrupt, disk }: Process,
-  leader: Process,
+  { leader, since }: { readonly leader: Process; readonly since: number },
 ): string | undefined {
-  const { etcd, upgrade } = withDefaults(specOf(world));
+  const { upgrade } = withDefaults(specOf(world));
   if (alarm !== undefined) return `raises ${alarm}`;
   if (corrupt === true) return 'has other keys';
-  if ((disk.bytes ?? 0) > 0.8 * etcd.quotaBackendBytes) return 'has hardly any room left';
+  const { bytes = 0, filledAt = 0 } = disk;
+  if (bytes > 0.8 * quotaOf(world, name) && filledAt < since) return 'has hardly any room left';
   if (leader.disk.log.length - disk.log.length > MOST_LAG) return 'lags';
   const pods = world.kube.all('Pod');
   const versions = new Set(pods.map(versionOf));
@@ -85,6 +88,14 @@ function faultOf(
   return pod !== undefined && !world.hasJumped && readyFor(world, pod) < quietMs
     ? 'has been ready for too short a time'
     : undefined;
+}
+
+/** What the specification asks for, or what the member runs with where that is more: a field that was taken away asks for nothing. */
+function quotaOf(world: RestartWorld, name: string): number {
+  const { etcd } = withDefaults(specOf(world));
+  const pod = world.kube.peek('Pod', name);
+  const argument = pod && startArguments(pod).find(given => given.startsWith(QUOTA));
+  return Math.max(etcd.quotaBackendBytes, Number(argument?.slice(QUOTA.length) ?? 0));
 }
 
 function readyFor({ kube }: RestartWorld, pod: KubeObject): number {

@@ -67,6 +67,8 @@ export interface Disk {
   lostAt?: number;
   /** Bytes of the database, when they are more than a few. */
   bytes: number | undefined;
+  /** At which tick it last became full or empty. */
+  filledAt?: number;
   /** At which tick its keys ceased to be those of the others. */
   rottenSince: number | undefined;
 }
