@@ -107,6 +107,51 @@ describe('a restored cluster that loses all that was restored before clients are
   });
 });
 
+describe('a restored cluster that loses all that was restored when clients were let in', () => {
+  /** Whoever concludes the restore is late, so that what clients wrote is lost before. */
+  async function lost(): Promise<RestoreWorld> {
+    const world = await asked();
+    await world.settleUntil('concludeRestore');
+    await world.look();
+    await world.loseVolumesOf(NEW);
+    return world;
+  }
+
+  it.each<[string, (world: RestoreWorld) => Promise<unknown>]>([
+    ['its EtcdRestore is deleted', world => world.deleteRestore()],
+    [
+      'its EtcdRestore and the Service are deleted',
+      async world => {
+        await world.kube
+          .as('kubectl')
+          .delete({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'example-client' });
+        await world.deleteRestore();
+      },
+    ],
+    ['the restore is aborted', world => world.runCluster(world.abort())],
+  ])('does not become what it was when %s: that is not what clients saw last (seed 1400062)', async (_, give) => {
+    const world = await lost();
+    await give(world);
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'AllVolumesLost' });
+    expect(world.names('Pod').filter(name => OLD.includes(name))).toEqual([]);
+    expect(world.cluster.status.previousIncarnation).toBeDefined();
+  });
+
+  it('is restored anew with the word of its owner, when its EtcdRestore is gone', async () => {
+    const world = await lost();
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
+    for (let pass = 0; pass < 3; pass += 1) await world.stepRestore();
+    expect(world.restore.step).toContain('EtcdRestore back restores the cluster example first');
+    world.adopt('back');
+    await world.deleteRestore();
+    world.adopt('again');
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Succeeded', succeeded: true });
+    expect(world.cluster.status.members?.ready).toHaveLength(3);
+  });
+});
+
 it('a restore waits for pods of the cluster whose owner somebody took off: they would go on beside it', async () => {
   const world = await asked();
   for (const name of ['example-0', 'example-1'])

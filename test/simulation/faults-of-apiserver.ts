@@ -1,5 +1,6 @@
 /** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { DEFAULT_VERSION } from '../../src/api/versions/table.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import type { SimWorld } from './sim-world.ts';
@@ -56,6 +57,9 @@ const putByOldClient: Fault = (world, random) => {
   world.dropped ??= before as EtcdClusterSpec;
   kube.put({ ...resource, spec: { ...spec, ...(keepsVersion && { version }), size: 1 + random.below(5) } });
   world.noteSize();
+  // Of a cluster that is not recorded nobody knows what ran: a new one has the version of the documentation.
+  const { incarnation } = (resource['status'] ?? {}) as EtcdClusterStatus;
+  if (!keepsVersion && incarnation === undefined) world.invariants.asked.push(DEFAULT_VERSION);
   return `${isOld ? 'of 2019' : 'of another release'}${keepsVersion ? '' : ' without a version'}`;
 };
 

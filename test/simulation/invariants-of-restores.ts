@@ -38,7 +38,9 @@ export class RestoreInvariants {
   faultOfFence(lookedAt: number): string | undefined {
     if (this.#isUnderWay()) {
       const isOpen = this.#kube.peek('Service', clientServiceName(this.#cluster)) !== undefined;
-      return isOpen ? 'clients are let in already' : undefined;
+      if (!isOpen) return undefined;
+      const fault = this.faultOfSwitch(lookedAt);
+      return fault && `clients are let in already, and ${fault}`;
     }
     return this.faultOfSwitch(lookedAt);
   }

@@ -122,6 +122,10 @@ const incarnation = z.object({
       revisionBump: int64('By how much revisions were raised.').optional(),
       filled: z.boolean().describe('Whether the volume of its first member contains the backup.').optional(),
       seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),
+      opened: z
+        .boolean()
+        .describe('Whether clients were admitted before it completed. Then it is not undone any more.')
+        .optional(),
       completedAt: time('When the restore completed; clients are not admitted before.').optional(),
     })
     .describe('The restore that made it; absent: it was bootstrapped empty.')

@@ -20,7 +20,13 @@ import { certificatesAreGood, securityIsUnchanged } from './certificates.ts';
 import { madeByOtherOperator } from './other-operator.ts';
 import { judgeConfirmation } from './restore-confirmation.ts';
 import { type NotAccepted, type Refusal, refused, type Wait, waits } from '../model/restore-acceptance.ts';
-import { type RestoreOfCluster, type RestoreSource, restoreUnderWay } from '../model/restore-of-cluster.ts';
+import {
+  isOpened,
+  type RestoreOfCluster,
+  type RestoreSource,
+  restoreUnderWay,
+} from '../model/restore-of-cluster.ts';
+import { isTotalLoss } from './total-loss.ts';
 
 /**
  * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
@@ -87,11 +93,21 @@ function ofOtherOperator(observation: Situation): Refusal | undefined {
   );
 }
 
+/**
+ * Whether all that the restore under way has made is lost, with what clients wrote into it, and its EtcdRestore is gone: nothing of it can be
+ * completed or undone, and another restore may take its place.
+ */
+export function isGivenUp(observation: Situation): boolean {
+  const under = restoreUnderWay(observation.cluster);
+  const isThere = (observation.restores ?? []).some(({ uid }) => uid === under?.uid);
+  return under !== undefined && !isThere && isOpened(observation) && isTotalLoss(observation);
+}
+
 /** One restore of a cluster at a time. */
 function otherUnderWay(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
   const { cluster } = observation;
   const under = restoreUnderWay(cluster);
-  if (under === undefined || under.uid === restore.uid) return undefined;
+  if (under === undefined || under.uid === restore.uid || isGivenUp(observation)) return undefined;
   return waitsFor(under.name, cluster.name, isAsleep(observation));
 }
 

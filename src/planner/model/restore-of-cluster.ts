@@ -2,6 +2,7 @@
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
 import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import type { Observation } from './observation.ts';
 import { recordedRefusal, type Refusal } from './restore-acceptance.ts';
 
 /** The backup that a restore puts in place, proved to be whole. */
@@ -51,6 +52,16 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
  */
 export function hasEnded({ phase, succeeded }: EtcdRestoreStatus): boolean {
   return phase === 'Succeeded' || phase === 'Failed' || (phase === undefined && succeeded === true);
+}
+
+/** Whether clients were let into what a restore under way has made: what they wrote there is not in its backup. */
+export function isOpened({
+  cluster,
+  clientService,
+}: Pick<Observation, 'cluster' | 'clientService'>): boolean {
+  const under = restoreUnderWay(cluster);
+  if (under === undefined || cluster.status.clusterID === undefined) return false;
+  return under.opened === true || (clientService.exists && clientService.owned);
 }
 
 /** The restore that the cluster's members come from, while clients are still kept out. */

@@ -20,6 +20,7 @@ import type {
 import type { ClusterFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { lastBackup } from '../model/backups-of-cluster.ts';
+import { isOpened } from '../model/restore-of-cluster.ts';
 import { leaderSince } from '../checks/gates.ts';
 import { learnerSeen } from '../operations/membership/learner.ts';
 import { replacementsAfter } from '../operations/membership/replacements.ts';
@@ -98,12 +99,14 @@ function settingsInForce({ object, config, status }: ClusterFacts): EtcdClusterS
   return isUsable ? settingsOf(object.spec, config) : status.settings;
 }
 
-/** What was read back from stamps is certain as soon as a quorum has listed the members. */
-function remembered(
-  incarnation: Incarnation | undefined,
-  { membership }: Situation,
-): Incarnation | undefined {
-  if (incarnation?.rebuilt === undefined || !membership.known) return incarnation;
+/**
+ * What was read back from stamps is certain as soon as a quorum has listed the members. That clients were let in is remembered: their
+ * Service may be gone when it counts.
+ */
+function remembered(incarnation: Incarnation | undefined, situation: Situation): Incarnation | undefined {
+  if (incarnation?.restore !== undefined && incarnation.restore.opened !== true && isOpened(situation))
+    return { ...incarnation, restore: { ...incarnation.restore, opened: true } };
+  if (incarnation?.rebuilt === undefined || !situation.membership.known) return incarnation;
   const { rebuilt: _, ...certain } = incarnation;
   return certain;
 }

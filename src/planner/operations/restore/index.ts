@@ -17,9 +17,9 @@ import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
 import { attribution } from '../../model/actor.ts';
 import { storageFor } from '../../model/storage.ts';
-import { whyNotAccepted, candidates } from '../../checks/restore-acceptance.ts';
+import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acceptance.ts';
 import { firstRestored } from '../../checks/certificate-coverage.ts';
-import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor } from './revision-bump.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
@@ -28,10 +28,10 @@ import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 export function planRestore(observation: Situation): Decision | undefined {
   const { cluster, restores = [] } = observation;
   const under = restoreUnderWay(cluster);
-  if (under !== undefined) {
+  if (under !== undefined && !isGivenUp(observation)) {
     const isFormed = cluster.status.clusterID !== undefined;
     // Nothing of it is left, and no client was let in: as if it had not formed.
-    const isLost = isFormed && isTotalLoss(observation);
+    const isLost = isFormed && !isOpened(observation) && isTotalLoss(observation);
     if (isFormed && !isLost) return undefined;
     const restore = restores.find(({ uid }) => uid === under.uid);
     if (restore === undefined) return undo(observation, under);
@@ -57,6 +57,8 @@ export function planRestoreCompletion(observation: Situation): Decision | undefi
   const { cluster, clientService } = observation;
   const under = restoreUnderWay(cluster);
   if (under === undefined || cluster.status.clusterID === undefined) return undefined;
+  // Nobody would become ready.
+  if (isTotalLoss(observation)) return undefined;
   const { members: views } = observation;
   const members = memberNames(observation);
   const ready = views.filter(({ pod }) => pod?.ready === true && !pod.deleting);
