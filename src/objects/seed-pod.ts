@@ -12,6 +12,9 @@ export const SNAPSHOT_KEY = 'restore/snapshot.db';
 /** What the first container says when all was done before. */
 export const DONE_BEFORE = 'restored before';
 
+/** Of each such pod. */
+export const SEED_POD_LABELS = { [LABEL_NAME]: 'etcd-restore', [LABEL_MANAGED_BY]: FIELD_MANAGER } as const;
+
 export interface SeedPod {
   readonly restore: { readonly namespace: string; readonly name: string; readonly uid: string };
   readonly member: { readonly name: string; readonly peerUrl: string; readonly token: string };
@@ -46,7 +49,7 @@ export function seedPod({ restore, member, claim, images, revisionBump, place }:
     metadata: {
       name: seedPodName(member.name),
       namespace,
-      labels: { [LABEL_NAME]: 'etcd-restore', [LABEL_MANAGED_BY]: FIELD_MANAGER },
+      labels: SEED_POD_LABELS,
       ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
     },
     spec: {

@@ -1,6 +1,7 @@
 /** Restores while the world goes on: other backups are taken, specifications are edited, volumes and owners are lost half-way. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE, API_VERSION } from '../../src/api/names.ts';
+import { SEED_POD_LABELS } from '../../src/objects/seed-pod.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { RestoreWorld } from '../worlds/restore-world.ts';
 import { asked, expectRestored, NEW, OLD } from '../worlds/restored.ts';
@@ -150,6 +151,33 @@ describe('a restored cluster that loses all that was restored when clients were 
     expect(world.restore).toMatchObject({ phase: 'Succeeded', succeeded: true });
     expect(world.cluster.status.members?.ready).toHaveLength(3);
   });
+});
+
+it('a restore ends the pods that its attempts have left, also of members that nobody remembers (seed 1400058)', async () => {
+  const world = await asked();
+  await world.settleUntil('fillVolume');
+  const { uid = '' } = world.kube.peek(world.restoreRef)?.metadata ?? {};
+  for (const [name, owner] of [
+    ['example-9-seed', uid],
+    ['other-0-seed', 'of-another-restore'],
+  ] as const)
+    world.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name,
+        namespace: 'shop',
+        labels: SEED_POD_LABELS,
+        ownerReferences: [
+          { apiVersion: API_VERSION, kind: 'EtcdRestore', name: 'back', uid: owner, controller: true },
+        ],
+      },
+      spec: { containers: [{ name: 'finish', image: 'etcd-operator' }] },
+      status: { phase: 'Succeeded' },
+    });
+  await world.settle();
+  expect(world.restore.phase).toBe('Succeeded');
+  expect(world.names('Pod')).toEqual([...NEW, 'other-0-seed']);
 });
 
 it('a restore waits for pods of the cluster whose owner somebody took off: they would go on beside it', async () => {

@@ -47,10 +47,15 @@ const restoreAsked: Fault = (world, random) => {
   return `${name} ${JSON.stringify(spec)}`;
 };
 
+/** The paths under which a backup lies. */
+export function backupsLeft({ backups }: SimWorld): readonly string[] {
+  return backups.paths.filter(path => backups.store.objects.has(keyOf(path)));
+}
+
 /** When members are gone for good that a quorum needs: a backup is restored, if there is one. */
 export function restoreWhatIsLost(world: SimWorld): void {
-  const { backups, kube, random } = world;
-  const path = random.pick(backups.paths.filter(each => backups.store.objects.has(keyOf(each))));
+  const { kube, random } = world;
+  const path = random.pick(backupsLeft(world));
   const confirmClusterID = clusterIdOf(world);
   if (path === undefined || confirmClusterID === undefined || underWay(world).length > 0) return;
   const name = `lost-${kube.all('EtcdRestore').length}`;
@@ -151,6 +156,11 @@ function wordOf({ status }: KubeObject): string {
 
 function answer(world: SimWorld, found: KubeObject, reason: string): void {
   if (reason === ANOTHER && underWay(world).length > 1) return;
+  const { currentVersion } = statusOf(world);
+  if (reason === 'SpecInvalid' && currentVersion !== undefined && wordOf(found).startsWith('etcd ')) {
+    if (world.spec.version !== currentVersion) world.edit({ version: currentVersion });
+    return world.tell(`! ${reason}: ${found.metadata.name} needs a version that there is: ${currentVersion}`);
+  }
   const { confirmClusterID } = found['spec'] as EtcdRestoreSpec;
   // It is confirmed, and its workflow has not looked again.
   const asksForId = reason === 'NotConfirmed' || reason === 'WrongClusterID';

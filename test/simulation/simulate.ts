@@ -10,6 +10,7 @@ import {
   backUp,
   complaintAboutRestores,
   obeyAboutRestores,
+  backupsLeft,
   restoreWhatIsLost,
 } from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';
@@ -248,6 +249,9 @@ const REFUSED = ['EphemeralMembers', 'HibernationRefused', 'Hibernated'];
 function complaintOf(world: SimWorld): string | undefined {
   const { decision } = world;
   const isRefused = decision.kind === 'blocked' && REFUSED.includes(decision.reason ?? '');
+  // What is gone for good, and in no store: it says so, and nobody can do anything.
+  if (decision.kind === 'blocked' && decision.reason === 'MemberLost' && backupsLeft(world).length === 0)
+    return undefined;
   if (decision.kind !== 'idle' && !isRefused) return 'not idle';
   const restore = complaintAboutRestores(world);
   if (restore !== undefined) return restore;

@@ -203,7 +203,7 @@ export const startSeed: Perform<'startSeed'> = async (deps, ref, step) => {
     throw preconditionChanged(`claim ${step.member} is not the claim that contains the restored data`);
   }
   // Attempts that were cut short may have left some.
-  await endRestorePods(deps, { ...step.restore, namespace: ref.namespace }, cluster);
+  await endRestorePods(deps, { ...step.restore, namespace: ref.namespace });
   const pod = memberPod(cluster, {
     name: step.member,
     token: step.token,

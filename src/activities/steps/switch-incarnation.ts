@@ -118,7 +118,7 @@ export const abandonRestore: Perform<'abandonRestore'> = async (deps, ref, step)
 export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) => {
   const { cluster } = await stillPlanned(deps, ref, step);
   const { namespace } = ref;
-  await endRestorePods(deps, { ...step.restore, namespace }, cluster);
+  await endRestorePods(deps, { ...step.restore, namespace });
   // The claims first: without the pods nothing else would prove that they are empty, should this be cut short.
   for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
