@@ -172,7 +172,7 @@ it('a restore ends the pods that its attempts have left, also of members that no
           { apiVersion: API_VERSION, kind: 'EtcdRestore', name: 'back', uid: owner, controller: true },
         ],
       },
-      spec: { containers: [{ name: 'finish', image: 'etcd-operator' }] },
+      spec: { containers: [{ args: [], image: 'operator:test' }], volumes: [] },
       status: { phase: 'Succeeded' },
     });
   await world.settle();
