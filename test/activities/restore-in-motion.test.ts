@@ -130,14 +130,17 @@ describe('a restored cluster that loses all that was restored when clients were 
       },
     ],
     ['the restore is aborted', world => world.runCluster(world.abort())],
-  ])('does not become what it was when %s: that is not what clients saw last (seed 1400062)', async (_, give) => {
-    const world = await lost();
-    await give(world);
-    const { decision } = await world.look();
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'AllVolumesLost' });
-    expect(world.names('Pod').filter(name => OLD.includes(name))).toEqual([]);
-    expect(world.cluster.status.previousIncarnation).toBeDefined();
-  });
+  ])(
+    'does not become what it was when %s: that is not what clients saw last (seed 1400062)',
+    async (_, give) => {
+      const world = await lost();
+      await give(world);
+      const { decision } = await world.look();
+      expect(decision).toMatchObject({ kind: 'blocked', reason: 'AllVolumesLost' });
+      expect(world.names('Pod').filter(name => OLD.includes(name))).toEqual([]);
+      expect(world.cluster.status.previousIncarnation).toBeDefined();
+    },
+  );
 
   it('is restored anew with the word of its owner, when its EtcdRestore is gone', async () => {
     const world = await lost();

@@ -141,7 +141,8 @@ export class Invariants implements EtcdAudit {
     const process = [...this.#etcd().processes.values()].find(({ memberId }) => memberId === row.id);
     const disk = this.truth.diskOfMember(row.id);
     const changedAt = process?.changedAt ?? this.#etcd().endedAt.get(row.id) ?? 0;
-    if (changedAt >= since) return;
+    // Also when it is the leader that was cut off since (seed 1510043).
+    if (Math.max(changedAt, leader.changedAt) >= since) return;
     const lag = leader.disk.log.length - (disk?.commit ?? 0);
     if (process === undefined || !reached.includes(process) || lag > MOST_LAG)
       throw new Breach(
