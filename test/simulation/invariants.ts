@@ -165,12 +165,15 @@ export class Invariants implements EtcdAudit {
   /** Who was unwell before the operator's last look counts as down, who became so since as up. */
   #keepsQuorum(what: string, leader: Process, row: Row): void {
     if (what === 'add' || (what === 'remove' && row.isLearner)) return;
-    const since = this.acting?.lookedAt ?? 0;
+    // That a learner follows is known from the look before the last, as above.
+    const { lookedAt = 0, lookedBefore = 0 } = this.acting ?? {};
+    const since = what === 'promote' ? lookedBefore : lookedAt;
     const etcd = this.#etcd();
     const members = newestMembers(leader.disk);
     const reached = new Set([leader, ...etcd.peersOf(leader)].map(({ memberId }) => memberId));
+    const isLeaderCut = this.#cutSince(leader.memberId, since);
     const isUp = ({ id }: Row) =>
-      reached.has(id) || (etcd.endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since);
+      reached.has(id) || isLeaderCut || (etcd.endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since);
     const before = votersOf(members);
     const after = what === 'promote' ? [...before, row] : before.filter(({ id }) => id !== row.id);
     const unwell = after.find(other => other !== row && !isUp(other));
