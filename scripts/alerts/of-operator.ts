@@ -144,6 +144,29 @@ export const OPERATOR: Group = {
       },
     },
     {
+      name: 'EtcdOperatorTaskQueueShared',
+      severity: 'critical',
+      for: '5m',
+      expr: 'max by (namespace) (etcd_operator_other_installations) > 0',
+      summary: 'Another installation takes tasks of the etcd operator in {{ $labels.namespace }}',
+      description:
+        'Workers of another installation serve the same namespace and task queue of Temporal. Each ends workflows of the other.',
+      runbook: {
+        means:
+          'Two installations have the same Temporal namespace and task queue, such as two Kubernetes clusters with the default settings. A task reaches any of their workers. One that finds no resource of its name takes it for deleted, and ends its workflow, which is then started again. No data is lost, but nothing is done in time.',
+        look: [
+          "kubectl -n etcd-operator logs -l app.kubernetes.io/name=etcd-operator --tail=-1 | grep 'another installation'",
+          'temporal task-queue describe -n etcd-operator --task-queue etcd-operator',
+        ],
+        act: [
+          'The names of workers are those of pods, with the installation after the `@`. Find the Kubernetes cluster with the other pods.',
+          'Give one of the two another `TEMPORAL_NAMESPACE`, or, in one Kubernetes cluster, another `TASK_QUEUE` ([Temporal](temporal.md)).',
+          'Then terminate the workflows that it has left: their names contain namespaces and names of its resources.',
+        ],
+        ends: 'Two minutes after the last worker of the other one has stopped.',
+      },
+    },
+    {
       name: 'EtcdOperatorWorkflowStuck',
       severity: 'warning',
       for: '5m',

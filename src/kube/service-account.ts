@@ -13,6 +13,22 @@ export interface ServiceAccount {
   readonly mountPrefix?: string | undefined;
 }
 
+/** The uid of the ServiceAccount of this pod, which its token names; undefined when there is none, or when it does not. */
+export async function serviceAccountUid(mountPrefix = ''): Promise<string | undefined> {
+  try {
+    const token = await readFile(`${mountPrefix}${MOUNT}/token`, 'utf8');
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Claims;
+    return claims['kubernetes.io']?.serviceaccount?.uid;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of a token of the API server (Kubernetes docs, "Managing Service Accounts", Bound service account tokens). */
+interface Claims {
+  readonly 'kubernetes.io'?: { readonly serviceaccount?: { readonly uid?: string } };
+}
+
 /** Reads token and authority anew each time: the kubelet renews the token, and both are small. */
 export function serviceAccount({ host, port, mountPrefix = '' }: ServiceAccount): ConnectionSource {
   const file = (name: string): Promise<Buffer> => readFile(`${mountPrefix}${MOUNT}/${name}`);

@@ -228,6 +228,11 @@ function watcherMetrics(registry: Registry): Omit<WatcherMetrics, 'requestEnded'
     buckets: durationBuckets,
     registers: [registry],
   });
+  const otherInstallations = new Gauge({
+    name: `${prefix}other_installations`,
+    help: 'Other installations of the operator whose workers serve the same namespace and task queue of Temporal, and so take its tasks; 0 on a replica that does not watch. The log names the workers.',
+    registers: [registry],
+  });
   const withoutPass = new Gauge({
     name: `${prefix}resources_without_pass`,
     help: 'Resources for which no pass has succeeded for a minute, by kind, on the replica that watches. More than 0 is worth an alert.',
@@ -235,6 +240,7 @@ function watcherMetrics(registry: Registry): Omit<WatcherMetrics, 'requestEnded'
     registers: [registry],
   });
   return {
+    otherInstallations: count => otherInstallations.set(count),
     withoutPass: (kind, count) => withoutPass.set({ kind }, count),
     eventSeen: (kind, told) => events.inc({ kind, told: String(told) }),
     signalSent: (kind, outcome, seconds) => signals.observe({ kind, outcome }, seconds),

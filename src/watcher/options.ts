@@ -44,6 +44,8 @@ export interface WatcherOptions {
   /** All when left out. */
   readonly namespaces?: readonly string[] | undefined;
   readonly taskQueue: string;
+  /** Of this replica, as its workers have it (api/values/worker-identity.ts); undefined: nobody looks for other installations. */
+  readonly identity?: string | undefined;
   /** Up to where another watcher has told everything; undefined: every workflow is told. */
   readonly told?: Positions | undefined;
   readonly timings?: Partial<WatcherTimings> | undefined;

@@ -76,7 +76,7 @@ export interface WatcherDeps {
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
-  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'told'>;
+  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'told' | 'identity'>;
   /** Records an event; never throws and never waits. */
   readonly recordEvent: RecordEvent;
   readonly logger: WatcherLogger;

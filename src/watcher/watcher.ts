@@ -15,6 +15,7 @@ import { Prober } from './prober/prober.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
+import { OtherInstallations } from './conditions/other-installations.ts';
 import { PassCheck } from './conditions/passes.ts';
 import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
@@ -62,6 +63,7 @@ class ResourceWatcher implements Watcher {
   readonly #passes: PassCheck;
   readonly #survey: ClusterSurvey;
   readonly #stuck: StuckCheck;
+  readonly #others: OtherInstallations;
   readonly #requests: Requests;
   readonly #lists: WatchedLists;
   #loops: readonly Loop[] = [];
@@ -106,6 +108,7 @@ class ResourceWatcher implements Watcher {
       tell: key => this.#tell(key),
     });
     this.#stuck = new StuckCheck({ ...this.#reports, onUnavailable: () => this.#tellAll() });
+    this.#others = new OtherInstallations({ ...signals, identity: deps.options.identity });
     const tell = (key: string) => this.#tell(key);
     this.#survey = new ClusterSurvey({ ...shared, surveyor: deps.surveyor, options: this.#timings, tell });
     this.#requests = new Requests({
@@ -160,6 +163,7 @@ class ResourceWatcher implements Watcher {
     this.#prober.pause();
     this.#held.tellHeldFor(0);
     this.#passes.reset();
+    this.#others.reset();
     this.#survey.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
@@ -180,6 +184,7 @@ class ResourceWatcher implements Watcher {
     this.#creations.stop();
     this.#backlog.pause();
     this.#passes.reset();
+    this.#others.reset();
     this.#survey.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
@@ -303,6 +308,7 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.surveyRoundMs, async abort => this.#survey.round(abort)),
       this.#loop(timings.requestRoundMs, async abort => this.#requests.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
+      this.#loop(timings.stuckCheckMs, abort => this.#others.round(abort)),
     ];
   }
 

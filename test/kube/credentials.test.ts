@@ -11,6 +11,7 @@ import { ensureCertificate, openAuthority } from '../../local/stack/certificates
 import { createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
+import { serviceAccountUid } from '../../src/kube/service-account.ts';
 import { type Bench, clientOf, memoryLogger, openBench, podRef, pods } from './support.ts';
 
 const serialOf = async (file: string) => new X509Certificate(await readFile(file)).serialNumber;
@@ -231,6 +232,22 @@ describe('credentials in a cluster', { timeout: 120_000 }, () => {
     await client.get(podRef('a'));
     expect(server.requests.at(-1)?.authorization).toBe('Bearer the-next-projected-token');
     await client.close();
+  });
+
+  it('name the ServiceAccount by its uid, if their token is one of the API server', async () => {
+    expect(await serviceAccountUid(mountPrefix)).toBeUndefined();
+    await mkdir(mountPrefix + mount, { recursive: true });
+    const tokenOf = (claims: object) =>
+      ['header', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'signature'].join('.');
+    const uid = 'a1a2a3a4-0000-4000-8000-000000000001';
+    for (const [token, expected] of [
+      ['no JWT', undefined],
+      [tokenOf({ sub: 'system:serviceaccount:etcd-operator:etcd-operator' }), undefined],
+      [tokenOf({ 'kubernetes.io': { serviceaccount: { name: 'etcd-operator', uid } } }), uid],
+    ] as const) {
+      await writeFile(`${mountPrefix}${mount}/token`, token);
+      expect(await serviceAccountUid(mountPrefix)).toBe(expected);
+    }
   });
 
   it('are missed in a pod without a service account, and where nothing is configured', async () => {

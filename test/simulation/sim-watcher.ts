@@ -154,6 +154,7 @@ export class SimWatcher {
         tellIfRunning: async ref => tell(ref),
         state: async () => ({ awaited: undefined }),
         problems: async () => 'unsupported',
+        pollers: async () => [],
       },
       requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),

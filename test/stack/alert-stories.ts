@@ -140,6 +140,10 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     { [`etcd_operator_resources_without_pass{${OPERATOR},kind="EtcdBackup"}`]: { bad: 2, good: 0 } },
     { kind: 'EtcdBackup' },
   ),
+  EtcdOperatorTaskQueueShared: one(
+    { [`etcd_operator_other_installations{${OPERATOR}}`]: { bad: 1, good: 0 } },
+    { namespace: 'etcd-operator' },
+  ),
   EtcdOperatorWorkflowStuck: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind =>
     told(kind, 'WorkflowStuck'),
   ),

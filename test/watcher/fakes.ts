@@ -3,7 +3,12 @@ import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
 import type { Surveyor } from '../../src/watcher/survey/cluster-survey.ts';
-import type { TemporalPort, WorkflowProblem, WorkflowState } from '../../src/watcher/temporal/client.ts';
+import type {
+  Poller,
+  TemporalPort,
+  WorkflowProblem,
+  WorkflowState,
+} from '../../src/watcher/temporal/client.ts';
 import type { Changed } from '../../src/workflows/messages/resource.ts';
 import type { FakeClock } from './fake-clock.ts';
 
@@ -30,6 +35,7 @@ export class FakeTemporal implements TemporalPort {
   /** What a call is answered with, instead of success; asked at the end of the call. */
   failure: (id: string) => Error | undefined = () => undefined;
   problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
+  pollersNow: readonly Poller[] = [];
   /** By uid: when the last call that succeeded began. */
   readonly begunAt = new Map<string, number>();
   /** What is awaited of the workflow of each resource, by uid. */
@@ -87,6 +93,11 @@ export class FakeTemporal implements TemporalPort {
     this.problemCalls += 1;
     await this.#call('', abort);
     return this.problemsNow;
+  }
+
+  async pollers(abort: AbortSignal): Promise<readonly Poller[]> {
+    await this.#call('', abort);
+    return this.pollersNow;
   }
 
   async #call(id: string, abort: AbortSignal): Promise<void> {

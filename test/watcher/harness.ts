@@ -29,6 +29,7 @@ export class Harness {
   readonly requestsEnded: string[] = [];
   /** By kind. */
   readonly withoutPass = new Map<string, number>();
+  otherInstallations: number | undefined;
   reflectors = new HandReflectors();
   /** What members say of themselves, by address; asked at each end of an ask. Others are well. Undefined: they cannot be asked. */
   readonly sayings = new Map<string, string | undefined>();
@@ -95,12 +96,18 @@ export class Harness {
         },
         forget: uid => void this.forgotten.push(uid),
       },
-      options: { timings: { ...defaultTimings, ...QUIET, ...timings }, told, namespaces },
+      options: {
+        timings: { ...defaultTimings, ...QUIET, ...timings },
+        told,
+        namespaces,
+        identity: 'a@0123456789ab',
+      },
       recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,
       metrics: {
         eventSeen: (kind, told) => this.seen.push(`${kind} ${told}`),
         withoutPass: (kind, count) => this.withoutPass.set(kind, count),
+        otherInstallations: count => void (this.otherInstallations = count),
         signalSent: (kind, outcome) => this.seen.push(`${kind} ${outcome}`),
         requestEnded: (action, outcome) => this.requestsEnded.push(`${action} ${outcome}`),
       },

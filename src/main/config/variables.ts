@@ -129,7 +129,8 @@ export const VARIABLES = {
     type: 'optional',
     otherwise: 'the host name',
     rule: podName,
-    meaning: "Name of this replica, in Leases and as Temporal's worker identity.",
+    meaning:
+      "Name of this replica, in Leases and, with the installation after an @, as Temporal's worker identity.",
   },
   POD_NAMESPACE: {
     type: 'text',

@@ -6,6 +6,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Scrub } from '../../telemetry/scrub.ts';
 import { temporalLogger } from '../../telemetry/temporal-logger.ts';
+import { workerIdentity } from '../../api/values/worker-identity.ts';
 import type { Config } from '../config/config.ts';
 import { serveCodec } from '../listeners/codec-server.ts';
 import {
@@ -16,6 +17,7 @@ import {
   servePages,
   temporalServing,
 } from '../listeners/health.ts';
+import { findInstallation } from './installation.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
@@ -72,7 +74,9 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const kubernetes = connectKubernetes(config, telemetry);
   const keys = keysOf(config, telemetry);
   const codec = keys && encryptingCodec(keys);
-  const temporal = temporalOf(config, telemetry, codec);
+  const identity = workerIdentity(config.pod.name, await findInstallation(config));
+  const temporal = temporalOf(config, telemetry, { codec, identity });
+  const shared = { kubernetes, identity };
   let watching: Watching | undefined;
   const namespace = keepNamespace(() => temporal.connection(), {
     spec: config.temporal,
@@ -82,7 +86,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   });
   void namespace.failed.catch(fail);
   const worker = config.roles.worker
-    ? startWorker(config, { telemetry, kubernetes, temporal, codec, namespace, signal: stopping.signal })
+    ? startWorker(config, { ...shared, telemetry, temporal, codec, namespace, signal: stopping.signal })
     : undefined;
   void worker?.failed.catch(fail);
   const parts = () => ({
@@ -102,7 +106,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {
       if (stopping.signal.aborted) return;
-      watching = startWatching(config, { kubernetes, client: () => temporal.client(), logger, metrics });
+      watching = startWatching(config, { ...shared, client: () => temporal.client(), logger, metrics });
     });
   }
   logger.info('operator started', { roles: config.roles, temporal: config.temporal.address });
@@ -149,12 +153,12 @@ function keysOf({ codec }: Config, { logger, metrics }: Telemetry): KeyRing | un
 }
 
 function temporalOf(
-  { temporal, pod }: Config,
+  { temporal }: Config,
   { logger, metrics, keepSecret }: Telemetry,
-  codec: PayloadCodec | undefined,
+  { codec, identity }: { readonly codec: PayloadCodec | undefined; readonly identity: string },
 ): TemporalLink {
   const onOutdated = metrics.temporalCertificates;
-  return linkTemporal({ temporal, identity: pod.name, codec, logger, keepSecret, onOutdated });
+  return linkTemporal({ temporal, identity, codec, logger, keepSecret, onOutdated });
 }
 
 /** Once a process, before anything else of the SDK. Signals are ours: the watcher has to end as well. */
@@ -182,6 +186,7 @@ interface WorkerContext {
   readonly kubernetes: Kubernetes;
   readonly temporal: TemporalLink;
   readonly codec: PayloadCodec | undefined;
+  readonly identity: string;
   readonly namespace: NamespaceKeeper;
   readonly signal: AbortSignal;
 }
@@ -218,7 +223,7 @@ function backupTurns({ maxConcurrentTransfers, maxBackupsPerStore, maxBackupsPer
 
 async function makeWorkers(
   config: Config,
-  { telemetry, kubernetes, temporal, codec, namespace, signal }: WorkerContext,
+  { telemetry, kubernetes, temporal, codec, identity, namespace, signal }: WorkerContext,
 ): Promise<Workers> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
@@ -257,12 +262,10 @@ async function makeWorkers(
     time: realTime,
     clockAheadMs: kubernetes.clock.aheadMs,
   };
+  const parts = { ...telemetry, workflowBundle: bundle, activities, codec, identity };
   await namespace.ready;
   return retryUntilDone(
-    () =>
-      temporal.makeWorkers(connection =>
-        createWorkers(config, { ...telemetry, connection, workflowBundle: bundle, activities, codec }),
-      ),
+    () => temporal.makeWorkers(connection => createWorkers(config, { ...parts, connection })),
     {
       signal,
       firstMs: 250,

@@ -34,6 +34,8 @@ export interface WatchingParts {
   readonly kubernetes: Pick<Kubernetes, 'client' | 'leaseClient' | 'watcherClient' | 'events'>;
   /** Asked anew for each call. */
   readonly client: () => Client;
+  /** Of this replica, as its workers have it. */
+  readonly identity: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -79,7 +81,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     client: parts.kubernetes.leaseClient,
     namespace: config.pod.namespace,
     name: config.leaseName,
-    identity: identity(config),
+    identity: candidateOf(config),
     timing: electionTiming,
     logger,
     annotations: () => {
@@ -114,7 +116,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
  * In a pod, the pod's name: a container that starts again takes its own lease back at once, and kubelet starts
  * none before the former one is dead. On a host two operators may run side by side.
  */
-function identity({ inCluster, pod }: Config): string {
+function candidateOf({ inCluster, pod }: Config): string {
   return inCluster !== undefined ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
 }
 
@@ -136,7 +138,7 @@ function programWhenNeeded(config: Config, logger: Logger) {
 
 function watcherOf(
   config: Config,
-  { kubernetes, client, logger, metrics }: WatchingParts,
+  { kubernetes, client, identity, logger, metrics }: WatchingParts,
   told: Positions | undefined,
 ): Watcher {
   const { watchNamespaces: namespaces, taskQueue } = config;
@@ -146,7 +148,7 @@ function watcherOf(
     client,
     health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
-    options: { namespaces, taskQueue, told },
+    options: { namespaces, taskQueue, identity, told },
     recordEvent: eventSink(kubernetes.events),
     logger,
     metrics: metrics.watcher,

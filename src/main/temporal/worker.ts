@@ -21,6 +21,8 @@ import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 export interface WorkerParts {
   readonly connection: NativeConnection;
   readonly workflowBundle: WorkflowBundleOption;
+  /** How Temporal's UI names this replica. */
+  readonly identity: string;
   readonly activities: Dependencies;
   readonly metrics: Metrics;
   readonly scrub: Scrub;
@@ -82,7 +84,7 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
   const shared = {
     connection: parts.connection,
     namespace: config.temporal.namespace,
-    identity: config.pod.name,
+    identity: parts.identity,
     activities: createActivities(parts.activities),
     dataConverter: codecOptions(parts.codec),
     interceptors: {

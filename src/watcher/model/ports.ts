@@ -31,6 +31,8 @@ export interface WatcherMetrics {
   /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
   withoutPass(kind: Kind, count: number): void;
   signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
+  /** How many other installations serve the same task queue of Temporal. */
+  otherInstallations(count: number): void;
   /** An EtcdRequest ended; `action` is one of those that this release knows, or Other. */
   requestEnded(action: string, outcome: string): void;
 }
@@ -63,6 +65,7 @@ export const silentMetrics: WatcherMetrics = {
   eventSeen: () => {},
   withoutPass: () => {},
   signalSent: () => {},
+  otherInstallations: () => {},
   requestEnded: () => {},
 };
 

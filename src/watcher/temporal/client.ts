@@ -44,6 +44,13 @@ export interface WorkflowState {
     | undefined;
 }
 
+/** A worker that polls the task queue, or did so in the last minutes. */
+export interface Poller {
+  readonly identity: string;
+  /** When it began its last poll: milliseconds since the epoch, on the server's clock. */
+  readonly polledAt: number;
+}
+
 /** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised. */
 export interface TemporalPort {
   /** Delivers `changed` to the resource's workflow, and starts that when it does not run. */
@@ -58,6 +65,8 @@ export interface TemporalPort {
   ): Promise<WorkflowState | undefined>;
   /** Running workflows of the task queue that report problems; `unsupported` by servers that do not say. */
   problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'>;
+  /** Who runs workflows of the task queue. */
+  pollers(abort: AbortSignal): Promise<readonly Poller[]>;
 }
 
 export interface TemporalPortOptions {
@@ -121,7 +130,23 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
         throw error;
       }
     },
+    pollers: abort => call(abort, client => listPollers(client, options.taskQueue)),
   };
+}
+
+/** TASK_QUEUE_TYPE_WORKFLOW (temporal.api.enums.v1). */
+const WORKFLOW_TASKS = 1;
+
+async function listPollers(client: Client, taskQueue: string): Promise<readonly Poller[]> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue },
+    taskQueueType: WORKFLOW_TASKS,
+  });
+  return (pollers ?? []).map(({ identity, lastAccessTime }) => ({
+    identity: identity ?? '',
+    polledAt: Number(lastAccessTime?.seconds ?? 0) * 1_000,
+  }));
 }
 
 /** The workflow's start argument names the resource and nothing else: everything else is read when it is needed. */

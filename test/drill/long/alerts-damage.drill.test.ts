@@ -8,6 +8,7 @@ import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';
 import { makeWithBootstrap, renderedOtherwise } from '../../stack/drill/pods-by-hand.ts';
 import { key, SealedOperator } from '../../stack/drill/sealed-operator.ts';
+import { StrangeWorker } from '../../stack/drill/strange-worker.ts';
 import { throwUncaught } from '../../stack/drill/uncaught-error.ts';
 import { PATIENCE_MS, WatchedAlerts } from '../../stack/drill/watched-alerts.ts';
 import { awaitRunning, holds, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
@@ -72,6 +73,20 @@ const followers = async (): Promise<readonly string[]> => {
     .map(({ metadata }) => metadata.name)
     .filter(name => name !== member);
 };
+
+test(
+  'a worker of another installation polls the same task queue',
+  async () => {
+    const stranger = await StrangeWorker.start(world);
+    try {
+      await alerts.fires('EtcdOperatorTaskQueueShared', OF_OPERATOR);
+    } finally {
+      await stranger.stop();
+    }
+    await alerts.ends('EtcdOperatorTaskQueueShared');
+  },
+  SEVERAL_MS,
+);
 
 test(
   'the disk under a member is slow',

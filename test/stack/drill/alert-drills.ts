@@ -50,6 +50,7 @@ export const PROVOKED = {
     'EtcdClusterPodsOutdated',
     'EtcdOperatorTemporalCertificatesOutdated',
     'EtcdOperatorTemporalKeysOutdated',
+    'EtcdOperatorTaskQueueShared',
     'EtcdOperatorWorkflowStuck',
     'EtcdOperatorUncaughtErrors',
   ],
