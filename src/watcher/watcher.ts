@@ -85,7 +85,7 @@ class ResourceWatcher implements Watcher {
     });
     this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
     const everyMs = this.#timings.admitEveryMs;
-    this.#backlog = new Backlog({ ...queued, everyMs, tell: key => this.#tell(key) });
+    this.#backlog = new Backlog({ ...queued, everyMs, tell: key => this.#tell(key, { isPaced: true }) });
     this.#lists = this.#watched(deps);
     const followed = { ...shared, backlog: this.#backlog, options: this.#timings };
     const { positions, wholePositions } = this.#positions();
@@ -240,7 +240,7 @@ class ResourceWatcher implements Watcher {
     if (!isNews) return this.#takeover.found(change.object, keys);
     for (const key of keys) {
       if (this.#state === 'paused') this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
-      else if (!this.#held.hold(key, change)) this.#tell(key, isUrgent(change));
+      else if (!this.#held.hold(key, change)) this.#tell(key, { urgent: isUrgent(change) });
     }
   }
 
@@ -251,12 +251,13 @@ class ResourceWatcher implements Watcher {
     return since.length === 0 ? undefined : Math.min(...since);
   }
 
-  #tell(key: string, urgent = false): void {
+  /** @param how as the queue takes it */
+  #tell(key: string, how: Parameters<CoalescingQueue['add']>[1] = {}): void {
     this.#held.release(key);
     this.#backlog.remove(key);
     const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
     if (isNew) this.#creations.add(key);
-    else this.#queue.add(key, { urgent });
+    else this.#queue.add(key, how);
   }
 
   #tellOwners(pod: KubeObject): void {

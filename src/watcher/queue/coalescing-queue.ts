@@ -48,11 +48,18 @@ export class CoalescingQueue {
     this.#places = new Places({ clock, count: options.concurrency, onFree: () => this.#pump() });
   }
 
-  /** Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. */
-  add(key: string, { urgent = false }: { readonly urgent?: boolean } = {}): void {
+  /**
+   * Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. Whoever adds keys one
+   * after the other, at a pace of their own, needs no place to rest.
+   */
+  add(
+    key: string,
+    { urgent = false, isPaced = false }: { readonly urgent?: boolean; readonly isPaced?: boolean } = {},
+  ): void {
     if (this.#stopped) return;
     this.#added += 1;
     const entry = this.#entry(key);
+    entry.isPaced &&= isPaced;
     entry.waitingSince ??= this.#deps.clock.now();
     const isSooner = urgent && !entry.urgent;
     entry.urgent ||= urgent;
@@ -217,10 +224,12 @@ export class CoalescingQueue {
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
     const group = this.#deps.groupOf(entry.key);
+    const { isPaced } = entry;
+    entry.isPaced = true;
     this.#places.take(group);
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
-      this.#places.release(group, delivery.outcome === 'delivered' ? delivery.restMs : 0);
+      this.#places.release(group, delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : 0);
       this.#settle(entry, delivery);
     });
     this.#flights.set(entry, flight);

@@ -10,6 +10,8 @@ export interface Entry {
   waitingSince: number | undefined;
   /** What it waits with is urgent. */
   urgent: boolean;
+  /** All that it waits with was added at a pace of its own. */
+  isPaced: boolean;
   /** When its last urgent tries began: the one before the last, and the last. */
   urgentStarts: readonly [number, number];
   /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
@@ -36,6 +38,7 @@ export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minInterval
     phase: 'idle',
     waitingSince: undefined,
     urgent: false,
+    isPaced: true,
     urgentStarts: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
     againSince: undefined,
     startedAt: Number.NEGATIVE_INFINITY,

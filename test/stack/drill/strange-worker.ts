@@ -5,6 +5,8 @@ import type { World } from '../e2e.ts';
 
 const NAMESPACE = 'etcd-operator';
 const TASK_QUEUE = 'etcd-operator';
+/** The server ends a poll without a task after a minute. */
+const POLL_MS = 90_000;
 
 export class StrangeWorker {
   readonly #connection: Connection;
@@ -33,9 +35,10 @@ export class StrangeWorker {
       taskQueue: { name: TASK_QUEUE },
       identity: workerIdentity('etcd-operator-elsewhere', '0123456789ab'),
     };
+    const poll = () => this.#connection.workflowService.pollWorkflowTaskQueue(request);
     while (!signal.aborted)
       await this.#connection
-        .withAbortSignal(signal, () => this.#connection.workflowService.pollWorkflowTaskQueue(request))
+        .withDeadline(Date.now() + POLL_MS, () => this.#connection.withAbortSignal(signal, poll))
         .catch((error: unknown) => {
           if (!signal.aborted) throw error;
         });

@@ -209,6 +209,19 @@ describe('pace', () => {
     expect(world.wrongs).toEqual([]);
   });
 
+  test('what comes at a pace of its own leaves its place at once', async () => {
+    const world = new World(1, 8);
+    world.answer = () => ({ outcome: 'delivered', restMs: 60_000 });
+    for (let key = 0; key < 40; key += 1) {
+      world.queue.add(`all/${key}`, { isPaced: true });
+      await world.clock.advance(100);
+    }
+    expect(world.tries).toHaveLength(40);
+    for (let key = 0; key < 40; key += 1) world.add(`all/${key}`);
+    await world.clock.advance(1_000);
+    expect(world.tries).toHaveLength(44);
+  });
+
   test('no more deliveries at once than allowed, and all in the end', async () => {
     const world = new World(1, 4);
     for (let key = 0; key < 100; key += 1) world.add(`k${key}`);
