@@ -79,7 +79,7 @@ test(
   async () => {
     const stranger = await StrangeWorker.start(world);
     try {
-      await alerts.fires('EtcdOperatorTaskQueueShared', OF_OPERATOR);
+      await alerts.fires('EtcdOperatorTaskQueueShared', OF_OPERATOR, 2 * PATIENCE_MS);
     } finally {
       await stranger.stop();
     }
