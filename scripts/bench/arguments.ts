@@ -9,6 +9,7 @@ const TEMPORAL_KINDS: readonly TemporalKind[] = ['development', 'postgres'];
 const MOST_CLUSTERS = 15_000;
 const MOST_MEMBERS = 7;
 const MOST_HEAP_MEBIBYTES = 16_384;
+const MOST_IN_FLIGHT = 10_000;
 
 export interface BenchArguments {
   /** What to measure; nothing: all of it. */
@@ -39,6 +40,7 @@ export function parseBenchArguments(args: readonly string[], known: readonly str
       rate: { type: 'string', default: '5' },
       replicas: { type: 'string' },
       heap: { type: 'string' },
+      'in-flight': { type: 'string' },
       profiles: { type: 'string' },
       temporal: { type: 'string' },
     },
@@ -57,6 +59,10 @@ export function parseBenchArguments(args: readonly string[], known: readonly str
       replicas: values.replicas === undefined ? undefined : whole('--replicas', values.replicas, 10),
       heapMebibytes:
         values.heap === undefined ? undefined : whole('--heap', values.heap, MOST_HEAP_MEBIBYTES),
+      requestsInFlight:
+        values['in-flight'] === undefined
+          ? undefined
+          : whole('--in-flight', values['in-flight'], MOST_IN_FLIGHT),
       profiles: values.profiles,
       temporal: temporalKind(values.temporal),
     },

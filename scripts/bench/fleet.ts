@@ -37,6 +37,8 @@ export interface FleetOptions {
   readonly replicas: number | undefined;
   /** How large the heap of each thread of a replica may become, in MiB; as deploy/ says when left out. */
   readonly heapMebibytes: number | undefined;
+  /** How many requests the API server serves at once; those of everybody together. As it does by itself when left out. */
+  readonly requestsInFlight: number | undefined;
   readonly profiles: string | undefined;
   /** Which server of Temporal; the development server when left out. */
   readonly temporal: TemporalKind | undefined;

@@ -23,6 +23,7 @@ describe('the arguments of the benchmark', () => {
         rate: 0.5,
         replicas: undefined,
         heapMebibytes: undefined,
+        requestsInFlight: undefined,
         profiles: undefined,
       },
     });

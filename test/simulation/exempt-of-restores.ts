@@ -230,6 +230,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     {
       lostAgain: 'all',
       planRestore: ['isLost'],
+      planRestoreCompletion: ['isTotalLoss(observation)'],
       witnessesOf: ['observation.pods.filter(…)'],
       seeding: ['before.length > 0'],
     },

@@ -1,7 +1,7 @@
 /** Real etcd processes on 127.0.0.1, of any version of the toolchain. Whoever starts a cluster stops it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,16 @@ import { ensureToolchain } from '../../local/toolchain/index.ts';
 import type { MemberTarget } from '../../src/etcd/port.ts';
 
 const START_TIMEOUT_MS = 120_000;
+const STOP_TIMEOUT_MS = 30_000;
+
+/** Whether every thread of a process is stopped (proc_pid_stat(5), state T). */
+function isStopped(pid: number): boolean {
+  const folder = `/proc/${pid}/task`;
+  const states = readdirSync(folder).map(thread =>
+    readFileSync(join(folder, thread, 'stat'), 'utf8').replace(/^.*\) /s, ''),
+  );
+  return states.every(state => state.startsWith('T'));
+}
 
 /** A test run that is cut short leaves no process behind. */
 const running = new Set<ChildProcess>();
@@ -109,9 +119,15 @@ export class EtcdProcess {
     await gone;
   }
 
-  /** Freezes the process: its sockets stay open and nothing answers. */
+  /** Freezes the process: its sockets stay open and nothing answers, as soon as this has returned. */
   freeze(): void {
-    this.#child?.kill('SIGSTOP');
+    const pid = this.#child?.pid;
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGSTOP');
+    // On a busy machine a thread that runs on another processor goes on for a moment.
+    const begun = performance.now();
+    while (!isStopped(pid))
+      if (performance.now() - begun > STOP_TIMEOUT_MS) throw new Error(`etcd ${this.name} does not stop`);
   }
 
   thaw(): void {

@@ -41,6 +41,8 @@ export interface SimulatedWorldOptions {
   readonly replicas?: number | undefined;
   /** How large the heap of each thread of a replica may become, in MiB; as deploy/ says when left out. */
   readonly heapMebibytes?: number | undefined;
+  /** How many requests the API server serves at once, a third of which may write; 600 when left out. */
+  readonly requestsInFlight?: number | undefined;
   /** See SimulatedMembers. */
   readonly sharesListeners?: boolean;
   /** Which server; that of the environment when left out. */
@@ -74,7 +76,7 @@ async function build(
 ): Promise<SimulatedWorld> {
   const { namespace, replicas, heapMebibytes, profiles, sharesListeners = false } = options;
   const [plane, { temporal, metricsPort }] = await allOf([
-    startControlPlane().then(plane => {
+    startControlPlane(limitsOf(options)).then(plane => {
       onStop(() => plane.stop());
       return plane;
     }),
@@ -126,6 +128,16 @@ async function build(
     },
     stop,
   };
+}
+
+/** Kubernetes docs, "API Priority and Fairness": the sum of both is shared by the priority levels. */
+function limitsOf({ requestsInFlight: most }: SimulatedWorldOptions): readonly string[] {
+  if (most === undefined) return [];
+  const writes = Math.max(1, Math.floor(most / 3));
+  return [
+    `--max-requests-inflight=${Math.max(1, most - writes)}`,
+    `--max-mutating-requests-inflight=${writes}`,
+  ];
 }
 
 /** Waits for every one before it fails, so that what has started meanwhile is known to whoever ends it. */
