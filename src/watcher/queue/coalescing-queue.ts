@@ -63,8 +63,11 @@ export class CoalescingQueue {
     entry.waitingSince ??= this.#deps.clock.now();
     const isSooner = urgent && !entry.urgent;
     entry.urgent ||= urgent;
-    if (entry.phase === 'delayed' && isSooner) entry.cancelTimer();
-    if (entry.phase === 'idle' || (entry.phase === 'delayed' && isSooner)) this.#schedule(entry);
+    if (entry.phase === 'delayed' && isSooner) {
+      entry.cancelTimer();
+      entry.phase = 'idle';
+    }
+    if (entry.phase === 'idle') this.#schedule(entry);
     else if (entry.phase === 'inFlight') entry.againSince ??= this.#deps.clock.now();
   }
 
