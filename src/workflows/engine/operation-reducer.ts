@@ -120,24 +120,21 @@ function looked<K extends OperationKind>(
     return finish(run, { outcome: 'handedBack' }, assessment);
   const repeats = rules.countsRepeats ? repeatsOf(run, next) : 0;
   const after = { ...run, assessment, decision: next, planned: next, repeats };
-  const report = { kind: 'report', assessment, used: run.used } as const;
+  const reporting = ([state, effects]: To<K>): To<K> => [
+    state,
+    [{ kind: 'report', assessment, used: run.used }, ...effects],
+  ];
   if (repeats >= TRIES) {
     const message = `"${rules.summary(run.planned)}" was performed ${repeats} times without reaching its goal`;
-    const failed = finish(after, { outcome: 'failed', message, step: run.planned.step.kind }, assessment);
-    return [failed[0], [report, ...failed[1]]];
+    return reporting(finish(after, { outcome: 'failed', message, step: run.planned.step.kind }, assessment));
   }
-  const isSlow = facts.now - run.beganAt > SHORT_MS;
-  if (repeats > 0 && isSlow && rules.countsUndone(next) && facts.mayHandBack()) {
+  if (repeats === 0 || after.control.abort !== undefined) return reporting(advance(rules, after));
+  if (facts.now - run.beganAt > SHORT_MS && rules.countsUndone(next) && facts.mayHandBack()) {
     const message = `"${rules.summary(next)}" was performed again and again without reaching its goal`;
-    const undone = { outcome: 'handedBack', message, step: next.step.kind } as const;
-    const [state, effects] = finish(after, undone, assessment);
-    return [state, [report, ...effects]];
+    return reporting(finish(after, { outcome: 'handedBack', message, step: next.step.kind }, assessment));
   }
   // Whatever keeps it from taking effect may pass; asking at once again would only load the API server.
-  if (repeats > 0 && after.control.abort === undefined)
-    return [{ ...after, phase: 'waiting', wakeAt: facts.now + repeats * 1_000 }, [report]];
-  const [state, effects] = advance(rules, after);
-  return [state, [report, ...effects]];
+  return reporting([{ ...after, phase: 'waiting', wakeAt: facts.now + repeats * 1_000 }, []]);
 }
 
 /** How often in a row a step was done and is planned again all the same. One that has waited may wait again. */

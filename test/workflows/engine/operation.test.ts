@@ -151,17 +151,19 @@ describe('an operation', () => {
   it('hands a step back that has to be done again and took long, where its entity has it wait', () => {
     const undone: OperationRules<Plain> = { ...rules, countsUndone: () => true };
     /** Its time goes on by so much between beginning and end. */
-    const outcomeOf = (tookMs: number, { with: of = undone, mayHandBack = true } = {}) => {
+    const outcomeOf = (tookMs: number, { with: of = undone, mayHandBack = true, abort = false } = {}) => {
       const facts: Facts = { ...FACTS, now: tookMs, mayHandBack: () => mayHandBack };
       const reduce = operationReducer(of);
       let [run] = reduce(newRun<Plain>(FIRST, {}), { kind: 'begin' }, FACTS);
       [run] = reduce(run, { kind: 'performed', outcome: done }, facts);
+      if (abort) [run] = reduce(run, { kind: 'control', control: { abort: { by: 'ana' } } }, facts);
       [run] = reduce(run, { kind: 'looked', assessment: planned('a') }, facts);
       return run.outcome;
     };
     expect(outcomeOf(1_001)).toMatchObject({ outcome: 'handedBack', step: 'a' });
     expect(outcomeOf(1_000)).toBeUndefined();
     expect(outcomeOf(1_001, { with: rules })).toBeUndefined();
+    expect(outcomeOf(1_001, { abort: true })).toMatchObject({ outcome: 'aborted' });
     expect(outcomeOf(1_001, { mayHandBack: false })).toBeUndefined();
   });
 
