@@ -4,7 +4,8 @@
  * Usage: scripts/bench.ts [replay] [fleet] [backup] [restore] [creation] [reaction] [idle] [upgrade], all of them when none is named. The
  * last four work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
  * The fleet takes `--clusters N`, `--phases a,b` (./bench/fleet/phases.ts), `--rate R` (creations a second), `--replicas N`,
- * `--heap MIB` (of each thread of a replica), `--in-flight N` (requests that the API server serves at once) and `--profiles FOLDER` (where replicas leave profiles of their CPU time; not those that are killed).
+ * `--heap MIB` (of each thread of a replica), `--in-flight N` (requests that the API server serves at once) and `--profiles FOLDER`
+ * (where replicas leave profiles of their CPU time; not those that are killed).
  */
 import {
   awaitCondition,

@@ -1,4 +1,5 @@
 /** What a lease election is given. */
+import type { TakenLease } from './lease.ts';
 import type { KubeClient, KubeLogger } from './port.ts';
 
 export interface ElectionTiming {
@@ -22,14 +23,6 @@ export const defaultElectionTiming: ElectionTiming = {
   retryPeriodMs: 2_000,
   patienceMs: 1_000,
 };
-
-/** A Lease as it was taken. */
-export interface TakenLease {
-  /** What a former leader wrote. */
-  readonly annotations: Readonly<Record<string, string>>;
-  /** How often it has passed from one holder to another; 0: this candidate made it, or has held it ever since. */
-  readonly transitions: number;
-}
 
 export interface ElectionOptions {
   readonly client: Pick<KubeClient, 'get' | 'create' | 'replace' | 'watch'>;

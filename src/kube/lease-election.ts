@@ -1,12 +1,11 @@
 import { pause } from './backoff.ts';
 import { errorFields, isAlreadyExists, isConflict, isNotFound } from './errors.ts';
-import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease } from './lease.ts';
+import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease, takenOf } from './lease.ts';
 import { watchLease } from './lease-watch.ts';
 import {
   defaultElectionTiming,
   type ElectionOptions,
   type ElectionTiming,
-  type TakenLease,
 } from './lease-election-options.ts';
 import { type CallOptions, type KubeLogger, type ObjectRef, silentLogger } from './port.ts';
 
@@ -266,7 +265,8 @@ export class LeaseElection {
     this.#leading = { ended, safeUntilMs, timer };
     if (!isNew) return;
     this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
-    this.#guarded(() => this.#options.onStartedLeading(ended.signal, takenOf(this.#observed)));
+    const taken = takenOf(this.#observed?.lease);
+    this.#guarded(() => this.#options.onStartedLeading(ended.signal, taken));
   }
 
   #end(because: 'lost' | 'stopped'): void {
@@ -298,11 +298,6 @@ export class LeaseElection {
       this.#logger.warn('a callback of the lease election failed', errorFields(error));
     }
   }
-}
-
-function takenOf(observed: Observed | undefined): TakenLease {
-  const { annotations = {} } = observed?.lease.object.metadata ?? {};
-  return { annotations, transitions: observed?.lease.record.transitions ?? 1 };
 }
 
 /** Whether somebody else has made, changed or deleted the lease since it was read. */

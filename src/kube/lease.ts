@@ -18,6 +18,20 @@ export interface StoredLease {
   readonly object: KubeObject;
 }
 
+/** A Lease as it was taken. */
+export interface TakenLease {
+  /** What a former leader wrote. */
+  readonly annotations: Readonly<Record<string, string>>;
+  /** How often it has passed from one holder to another; 0: this candidate made it, or has held it ever since. */
+  readonly transitions: number;
+}
+
+/** What a candidate learns of a Lease that it takes; undefined: of none, which tells nothing. */
+export function takenOf(lease: StoredLease | undefined): TakenLease {
+  const { annotations = {} } = lease?.object.metadata ?? {};
+  return { annotations, transitions: lease?.record.transitions ?? 1 };
+}
+
 /** metav1.MicroTime: the apiserver refuses a Lease whose times have fewer than six decimals. */
 export function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z');

@@ -8,9 +8,9 @@ import { mendData } from './faults-of-data.ts';
 import {
   answerBackups,
   backUp,
+  backupsLeft,
   complaintAboutRestores,
   obeyAboutRestores,
-  backupsLeft,
   restoreWhatIsLost,
 } from './faults-of-restores.ts';
 import { mendSpecification } from './faults-of-specification.ts';

@@ -1,4 +1,5 @@
 /** The pods that a restore makes beside those of members: two that lend it a claim, and one that runs etcdutl. */
+import { selectorText } from '../../api/names.ts';
 import { SEED_POD_LABELS } from '../../objects/seed-pod.ts';
 import { endLeftPod } from '../backup/serving-pod.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -18,10 +19,7 @@ export async function endRestorePods(
   await endLeftPod(kube, owner);
   await endLeftPod(kube, { ...owner, role: 'volume' });
   const { namespace } = restore;
-  const labelSelector = Object.entries(SEED_POD_LABELS)
-    .map(label => label.join('='))
-    .join(',');
-  const { items } = await kube.list(POD, { namespace, labelSelector });
+  const { items } = await kube.list(POD, { namespace, labelSelector: selectorText(SEED_POD_LABELS) });
   for (const { metadata } of items.filter(pod => isControlledBy(pod, restore.uid))) {
     const { name, uid } = metadata;
     await kube.delete({ ...POD, namespace, name }, { uid, gracePeriodSeconds: 1 });

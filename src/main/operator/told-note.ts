@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { canonical } from '../../api/values/canonical.ts';
-import type { TakenLease } from '../../kube/lease-election-options.ts';
+import type { TakenLease } from '../../kube/lease.ts';
 import type { Positions } from '../../watcher/queue/told-through.ts';
 import type { Config } from '../config/config.ts';
 

@@ -7,7 +7,7 @@
  * signals (Temporal answers "busy" until the deadline) never holds up the others.
  *
  * Groups (namespaces) take turns, and one has a further delivery under way only while it has fewer than places are free, as calls
- * to the API server do (src/kube/shares.ts): a storm in one namespace, or one whose signals hang, slows that namespace. The place of a
+ * to the API server do (src/kube/holdings.ts): a storm in one namespace, or one whose signals hang, slows that namespace. The place of a
  * delivery rests after it for as long as its answer says, so that receivers that share a database have time to do what they were told.
  */
 import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';

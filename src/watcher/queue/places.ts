@@ -2,6 +2,7 @@
  * How much is under way at once, and of which group. A place that is free again may rest for a while before it is taken anew: what was
  * delivered keeps its receiver busy for longer than the delivery took.
  */
+import { Holdings } from '../../kube/holdings.ts';
 import type { Clock } from '../model/ports.ts';
 
 export interface PlacesDeps {
@@ -14,29 +15,29 @@ export interface PlacesDeps {
 
 export class Places {
   readonly #deps: PlacesDeps;
-  readonly #takenBy = new Map<string, number>();
+  readonly #holdings: Holdings;
   readonly #resting = new Set<() => void>();
-  #taken = 0;
 
   constructor(deps: PlacesDeps) {
     this.#deps = deps;
+    this.#holdings = new Holdings(deps.count);
   }
 
   /** Whether a group has fewer places than are free, so one group alone takes half of them. */
   isFreeFor(group: string): boolean {
-    return (this.#takenBy.get(group) ?? 0) < this.#deps.count - this.#taken;
+    return this.#holdings.mayTake(group);
   }
 
   take(group: string): void {
-    this.#change(group, 1);
+    this.#holdings.change(group, 1);
   }
 
   /** @param restMs how long nobody takes it, in milliseconds */
   release(group: string, restMs = 0): void {
-    if (restMs <= 0) return this.#change(group, -1);
+    if (restMs <= 0) return this.#holdings.change(group, -1);
     const cancel = this.#deps.clock.after(restMs, () => {
       this.#resting.delete(cancel);
-      this.#change(group, -1);
+      this.#holdings.change(group, -1);
       this.#deps.onFree();
     });
     this.#resting.add(cancel);
@@ -45,12 +46,5 @@ export class Places {
   /** No place that rests is told of any more. */
   stop(): void {
     for (const cancel of this.#resting) cancel();
-  }
-
-  #change(group: string, by: 1 | -1): void {
-    this.#taken += by;
-    const count = (this.#takenBy.get(group) ?? 0) + by;
-    if (count === 0) this.#takenBy.delete(group);
-    else this.#takenBy.set(group, count);
   }
 }
