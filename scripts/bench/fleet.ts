@@ -132,7 +132,8 @@ async function goThrough(fleet: Fleet, wanted: readonly PhaseName[]): Promise<bo
   let areAllMeasured = true;
   for (const [name, run] of Object.entries(PHASES)) {
     if (name !== 'create' && !wanted.includes(name as PhaseName)) continue;
-    fleet.progress(`phase ${name} ...`);
+    const areShared = fleet.world.shareProcessors();
+    fleet.progress(`phase ${name} ...${areShared ? '' : ' (no CPU shares: no cgroups can be made here)'}`);
     try {
       const section = await run(fleet);
       console.log(`\n${printed(name, section)}\n  load ${loadavg()[0]?.toFixed(1)}\n`);

@@ -18,6 +18,10 @@ const FILES: Readonly<Record<string, { readonly folders: readonly string[]; read
     folders: ['deploy/monitoring'],
     use: 'PodMonitors and rules of alerts for the operator of Prometheus, and dashboards for Grafana',
   },
+  'flow-control.yaml': {
+    folders: ['deploy/flow-control'],
+    use: "the operator's own priority level at the API server",
+  },
   'temporal.yaml': { folders: ['deploy/temporal'], use: 'a small Temporal for evaluation' },
 };
 

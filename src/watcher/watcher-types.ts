@@ -13,6 +13,7 @@ import type { TemporalPort } from './temporal/client.ts';
 import type { RequestFigures } from './requests/figures.ts';
 import type { RequestPort } from './temporal/request-port.ts';
 import type { QueueStats } from './queue/delivery.ts';
+import type { PassTimes } from './queue/pass-times.ts';
 import type { Positions } from './queue/told-through.ts';
 
 export interface WatcherStats extends QueueStats {
@@ -74,6 +75,8 @@ export interface WatcherDeps {
   readonly requests: RequestPort;
   /** Asks members how they are; made once, with whom to tell of a member that has ended its connection. */
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
+  /** Knows how long passes take. */
+  readonly passTimes: Pick<PassTimes, 'restMs'>;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
   readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'told' | 'identity'>;

@@ -74,11 +74,11 @@ class ResourceWatcher implements Watcher {
     this.#clock = deps.clock ?? systemClock;
     this.#metrics = deps.metrics ?? silentMetrics;
     this.#timings = { ...defaultTimings, ...deps.options.timings };
-    const { kube, logger, temporal } = deps;
+    const { kube, logger, temporal, passTimes } = deps;
     const shared = { known: this.#known, clock: this.#clock, logger };
     const window = new CongestionWindow(this.#clock, this.#timings);
     const queued = { groupOf: namespaceOf, window, clock: this.#clock, options: this.#timings };
-    const signals = { ...shared, window, temporal, metrics: this.#metrics };
+    const signals = { ...shared, window, passTimes, temporal, metrics: this.#metrics };
     this.#queue = new CoalescingQueue({
       ...queued,
       deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),

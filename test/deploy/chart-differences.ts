@@ -187,6 +187,9 @@ const operatorPods: Difference = {
 /** The chart with everything for Prometheus, and deploy/monitoring. */
 export const MONITORING: readonly Difference[] = [labelsOf('etcd-operator'), operatorPods];
 
+/** The chart with a priority level of its own, and deploy/flow-control. */
+export const FLOW_CONTROL: readonly Difference[] = [labelsOf('etcd-operator')];
+
 /** The chart without values, and deploy/. */
 export const PLAIN: readonly Difference[] = [withoutNamespace, labelsOf('etcd-operator'), selectors, keep];
 

@@ -13,6 +13,7 @@ const helpers = loadKustomization('deploy/helpers');
 const namespaced = loadKustomization('deploy/namespaced');
 const monitoring = loadKustomization('deploy/monitoring');
 const byFilled = loadKustomization('deploy/users/by-filled');
+const flowControl = loadKustomization('deploy/flow-control');
 const namespacedCluster = loadKustomization('deploy/namespaced/cluster');
 const all = [...operator.objects, ...temporal.objects];
 
@@ -31,9 +32,17 @@ describe('the kustomizations', () => {
     const written = readdirSync(join(root, 'deploy'), { recursive: true, encoding: 'utf8' })
       .filter(name => /\.(yaml|json)$/.test(name) && !name.startsWith('samples/'))
       .map(name => `deploy/${name}`);
-    const read = [operator, temporal, helpers, namespaced, namespacedCluster, monitoring, byFilled].flatMap(
-      ({ files }) => files,
-    );
+    const folders = [
+      operator,
+      temporal,
+      helpers,
+      namespaced,
+      namespacedCluster,
+      monitoring,
+      byFilled,
+      flowControl,
+    ];
+    const read = folders.flatMap(({ files }) => files);
     expect([...new Set(read)].sort()).toEqual(written.sort());
   });
 
@@ -47,6 +56,16 @@ describe('the kustomizations', () => {
     expect(namespaces.sort()).toEqual(['etcd-operator', 'temporal']);
     const used = new Set(all.flatMap(({ metadata }) => metadata.namespace ?? []));
     expect([...used].sort()).toEqual(namespaces.sort());
+  });
+
+  test('give the account of the operator a priority level of its own', () => {
+    const schema = find('FlowSchema', 'etcd-operator', flowControl.objects);
+    const account = find('ServiceAccount', 'etcd-operator').metadata;
+    expect(at(schema, 'spec', 'rules', 0, 'subjects')).toEqual([
+      { kind: 'ServiceAccount', serviceAccount: { namespace: account.namespace, name: account.name } },
+    ]);
+    const level = at(schema, 'spec', 'priorityLevelConfiguration', 'name');
+    expect(find('PriorityLevelConfiguration', String(level), flowControl.objects)).toBeDefined();
   });
 
   test('define the kinds', () => {

@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { root } from '../../scripts/run.ts';
 import { parseConfig } from '../../src/main/config/config.ts';
-import { BUNDLED, type Difference, MONITORING, NAMESPACED, PLAIN } from '../deploy/chart-differences.ts';
+import {
+  BUNDLED,
+  type Difference,
+  FLOW_CONTROL,
+  MONITORING,
+  NAMESPACED,
+  PLAIN,
+} from '../deploy/chart-differences.ts';
 import { at, type Manifest } from '../deploy/manifests.ts';
 import { environmentOf, find, keyOf, podOf } from '../deploy/rendered.ts';
 import { CHART, type Helm, objectsOf, startHelm, TEMPORAL } from '../stack/helm.ts';
@@ -85,6 +92,17 @@ describe('the same objects as those of', () => {
       ({ apiVersion, kind }) => apiVersion === 'monitoring.coreos.com/v1' || kind === 'ConfigMap',
     );
     expect(byKey(monitoring)).toEqual(byKey(changed(await kustomized('deploy/monitoring'), MONITORING)));
+  });
+
+  test('deploy/flow-control', async () => {
+    const values = [...TEMPORAL, '--set', 'flowControl.enabled=true'];
+    const rendered = await helm.render('etcd-operator', 'etcd-operator', ...values);
+    const ofFlows = (objects: readonly Manifest[]) =>
+      objects.filter(({ apiVersion }) => apiVersion === 'flowcontrol.apiserver.k8s.io/v1');
+    expect(byKey(ofFlows(rendered))).toEqual(
+      byKey(changed(await kustomized('deploy/flow-control'), FLOW_CONTROL)),
+    );
+    expect(ofFlows(await helm.render('etcd-operator', 'etcd-operator', ...TEMPORAL))).toEqual([]);
   });
 
   test('deploy/temporal, bundled', async () => {

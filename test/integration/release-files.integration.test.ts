@@ -38,6 +38,7 @@ test.each([
   ['namespaced.yaml', 'deploy/namespaced'],
   ['namespaced-cluster.yaml', 'deploy/namespaced/cluster'],
   ['monitoring.yaml', 'deploy/monitoring'],
+  ['flow-control.yaml', 'deploy/flow-control'],
   ['temporal.yaml', 'deploy/temporal'],
 ])('%s has the objects that kubectl makes of %s', async (name, source) => {
   const { stdout } = await run(kubectl, ['kustomize', join(root, source)], { maxBuffer: 64 * 1024 * 1024 });

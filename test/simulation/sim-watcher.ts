@@ -10,6 +10,7 @@ import { ObjectStore } from '../../src/kube/store.ts';
 import type { Clock, ReflectorFactory, ReflectorSpec } from '../../src/watcher/model/ports.ts';
 import type { Positions } from '../../src/watcher/queue/told-through.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
+import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { selects } from '../fakes/kubernetes/storage.ts';
 import { metadataOf } from '../fakes/kubernetes/watch.ts';
 import { Random } from './random.ts';
@@ -158,6 +159,7 @@ export class SimWatcher {
       },
       requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),
+      passTimes: new PassTimes(now),
       surveyor: new Surveyor({ kube: client, etcd: members }),
       options: { namespaces: [NAMESPACE], told: this.#told },
       recordEvent: nobody,

@@ -455,6 +455,7 @@ export class SimWorld {
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},
+        onPassEnded: () => {},
         onBackup: () => {},
         now: () => this.now + this.skewMs,
         time: {

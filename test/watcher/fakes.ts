@@ -32,6 +32,9 @@ export interface FakeWorkflow {
 export class FakeTemporal implements TemporalPort {
   readonly workflows = new Map<string, FakeWorkflow>();
   latencyMs = 10;
+  /** How long the pass takes that a workflow makes when it was told. */
+  passMs = 100;
+  onPassEnded: (namespace: string, milliseconds: number) => void = () => {};
   /** What a call is answered with, instead of success; asked at the end of the call. */
   failure: (id: string) => Error | undefined = () => undefined;
   problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
@@ -72,6 +75,8 @@ export class FakeTemporal implements TemporalPort {
     if (!workflow.running) workflow.started += 1;
     workflow.running = true;
     workflow.signals.push(changed);
+    const { passMs } = this;
+    this.#clock.after(passMs, () => this.onPassEnded(ref.namespace, passMs));
   }
 
   async tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void> {

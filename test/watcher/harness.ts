@@ -7,6 +7,7 @@ import type { Positions } from '../../src/watcher/queue/told-through.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import type { RequestPort } from '../../src/watcher/temporal/request-port.ts';
 import type { Survey } from '../../src/watcher/survey/agreement.ts';
+import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeRequests } from './fake-requests.ts';
@@ -67,6 +68,8 @@ export class Harness {
   /** A watcher of its own on the same world, as another replica or the next process has it. */
   make(timings: Partial<WatcherTimings> = {}, told?: Positions, namespaces?: readonly string[]): Watcher {
     this.reflectors = new HandReflectors();
+    const passTimes = new PassTimes(() => this.clock.now());
+    this.temporal.onPassEnded = (namespace, milliseconds) => passTimes.took(namespace, milliseconds);
     return createWatcherOn({
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
       requests: this.around<RequestPort>(this.requests),
@@ -80,6 +83,7 @@ export class Harness {
           close: () => {},
         };
       },
+      passTimes,
       surveyor: {
         ask: async (ref, { access, plainDomain }) => {
           this.surveyed.push(ref.name);

@@ -197,17 +197,18 @@ export class EntityWorld {
       if (this.inSlot) this.take({ kind: 'reported', assessment: 'operate' });
     },
     endOperation: n => {
-      const ending = n % 3 === 0 ? 'failed' : 'done';
+      const ending = (['failed', 'done', 'undone'] as const)[n % 3] ?? 'done';
       if (this.performs > 0) {
         this.performs -= 1;
         this.take({ kind: 'ended', ending });
       } else if (this.inSlot) {
         this.inSlot = false;
         // It tells; whoever awaits it also has its result.
-        if (n % 7 !== 0) this.take({ kind: 'reported', ending });
+        const assessment = ending === 'undone' ? 'operate' : undefined;
+        if (n % 7 !== 0) this.take({ kind: 'reported', ending, assessment });
         if (!this.own) return;
         this.own = false;
-        this.take({ kind: 'ended', ending });
+        this.take({ kind: 'ended', ending, assessment });
       }
     },
   };

@@ -70,9 +70,11 @@ export async function reading(world: SimulatedWorld): Promise<Reading> {
       {
         name: 'calls',
         of: apiserver ?? 0,
-        value: sum(ofApiserver, 'apiserver_flowcontrol_dispatched_requests_total', {
-          flow_schema: 'service-accounts',
-        }),
+        value: ['service-accounts', 'etcd-operator']
+          .map(flow_schema =>
+            sum(ofApiserver, 'apiserver_flowcontrol_dispatched_requests_total', { flow_schema }),
+          )
+          .reduce((all, count) => all + count),
       },
     ],
     callsByKind: ofOperators.flatMap(([replica, text]) => callsByKind(replica, text)),

@@ -16,6 +16,7 @@ import {
 import { root, runNode } from '../../run.ts';
 import { deployedSettings } from './deployment.ts';
 import { SimulatedKubelet } from './kubelet.ts';
+import { ProcessorShares } from './processor-shares.ts';
 
 export interface SimulatedWorld {
   /** Of an administrator. */
@@ -31,6 +32,11 @@ export interface SimulatedWorld {
   readonly startOperator: () => Promise<OperatorProcess>;
   /** SIGKILL, and waits until it is gone. */
   readonly killOperator: (operator: OperatorProcess) => Promise<void>;
+  /**
+   * Gives each process its share of the processors, also those that were started since the last time. Answers whether this machine lets
+   * that be done.
+   */
+  readonly shareProcessors: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
@@ -74,7 +80,9 @@ async function build(
   options: SimulatedWorldOptions,
   { stop, onStop }: { readonly stop: () => Promise<void>; onStop(end: () => Promise<unknown>): void },
 ): Promise<SimulatedWorld> {
-  const { namespace, replicas, heapMebibytes, profiles, sharesListeners = false } = options;
+  const { replicas, heapMebibytes, profiles, sharesListeners = false } = options;
+  const shares = new ProcessorShares();
+  onStop(() => shares.end());
   const [plane, { temporal, metricsPort }] = await allOf([
     startControlPlane(limitsOf(options)).then(plane => {
       onStop(() => plane.stop());
@@ -88,10 +96,7 @@ async function build(
   ]);
   const kube = kubeClientOf(plane.kubeconfig, { fieldManager: 'fleet', connections: 32 });
   onStop(() => kube.close());
-  const kubectl = (...args: string[]) => execute(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...args]);
-  await kubectl('apply', '--server-side', '-k', join(root, 'deploy'));
-  await kubectl('wait', '--for=condition=Established', 'crd/etcdclusters.etcd.database.coreos.com');
-  await kubectl('create', 'namespace', namespace);
+  await applyManifests(plane, options);
   const kubelet = new SimulatedKubelet(kube, sharesListeners);
   onStop(() => kubelet.stop());
 
@@ -126,8 +131,21 @@ async function build(
       operator.signal('SIGKILL');
       await operator.ended;
     },
+    shareProcessors: () => shares.give({ ...plane.pids(), temporal: temporal.pid() }, [...running]),
     stop,
   };
+}
+
+/** The manifests of deploy/, the level of priority of those who limit the requests at once, and the namespace. */
+async function applyManifests(
+  { kubectl: program, kubeconfig }: ControlPlane,
+  { namespace, requestsInFlight }: SimulatedWorldOptions,
+): Promise<void> {
+  const kubectl = (...args: string[]) => execute(program, ['--kubeconfig', kubeconfig, ...args]);
+  await kubectl('apply', '--server-side', '-k', join(root, 'deploy'));
+  if (requestsInFlight !== undefined) await kubectl('apply', '-k', join(root, 'deploy/flow-control'));
+  await kubectl('wait', '--for=condition=Established', 'crd/etcdclusters.etcd.database.coreos.com');
+  await kubectl('create', 'namespace', namespace);
 }
 
 /** Kubernetes docs, "API Priority and Fairness": the sum of both is shared by the priority levels. */

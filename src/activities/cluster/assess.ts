@@ -64,13 +64,18 @@ const CHANGING_MS = 1_000;
  * resource whose status could not be written, because others changed it faster: it is looked at again soon.
  */
 export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
-  return retryOnConflict(
-    () => pass(deps, ref, context),
-    async () => {
-      const cluster = await readCluster(deps.kube, ref);
-      return cluster === undefined ? gone(deps) : changing(deps, cluster);
-    },
-  );
+  const begun = deps.now();
+  try {
+    return await retryOnConflict(
+      () => pass(deps, ref, context),
+      async () => {
+        const cluster = await readCluster(deps.kube, ref);
+        return cluster === undefined ? gone(deps) : changing(deps, cluster);
+      },
+    );
+  } finally {
+    deps.onPassEnded(ref.namespace, deps.now() - begun);
+  }
 }
 
 function gone(deps: Dependencies): Assessment {

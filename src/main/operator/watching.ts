@@ -9,6 +9,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
 import { createWatcher } from '../../watcher/create-watcher.ts';
+import type { PassTimes } from '../../watcher/queue/pass-times.ts';
 import type { Positions } from '../../watcher/queue/told-through.ts';
 import type { Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
@@ -36,6 +37,8 @@ export interface WatchingParts {
   readonly client: () => Client;
   /** Of this replica, as its workers have it. */
   readonly identity: string;
+  /** Of this replica's passes. */
+  readonly passTimes: Pick<PassTimes, 'restMs'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -138,7 +141,7 @@ function programWhenNeeded(config: Config, logger: Logger) {
 
 function watcherOf(
   config: Config,
-  { kubernetes, client, identity, logger, metrics }: WatchingParts,
+  { kubernetes, client, identity, passTimes, logger, metrics }: WatchingParts,
   told: Positions | undefined,
 ): Watcher {
   const { watchNamespaces: namespaces, taskQueue } = config;
@@ -147,6 +150,7 @@ function watcherOf(
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
     health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
+    passTimes,
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
     options: { namespaces, taskQueue, identity, told },
     recordEvent: eventSink(kubernetes.events),

@@ -232,7 +232,7 @@ export class CoalescingQueue {
     this.#places.take(group);
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
-      this.#places.release(group, delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : 0);
+      this.#places.release(group, delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : undefined);
       this.#settle(entry, delivery);
     });
     this.#flights.set(entry, flight);

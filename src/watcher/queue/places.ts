@@ -8,10 +8,15 @@ import type { Clock } from '../model/ports.ts';
 export interface PlacesDeps {
   /** How many there are. */
   readonly count: number;
-  readonly clock: Pick<Clock, 'after'>;
+  readonly clock: Pick<Clock, 'now' | 'after' | 'random'>;
   /** A place that has rested is free. */
   readonly onFree: () => void;
 }
+
+/** A place rests for this part of what is asked for at least, and for as much more at most: by chance. */
+const LEAST_SPREAD = 0.5;
+/** How often a place that rests asks whether that is long enough. */
+const ASKED_EACH_MS = 250;
 
 export class Places {
   readonly #deps: PlacesDeps;
@@ -32,15 +37,26 @@ export class Places {
     this.#holdings.change(group, 1);
   }
 
-  /** @param restMs how long nobody takes it, in milliseconds */
-  release(group: string, restMs = 0): void {
-    if (restMs <= 0) return this.#holdings.change(group, -1);
-    const cancel = this.#deps.clock.after(restMs, () => {
-      this.#resting.delete(cancel);
-      this.#holdings.change(group, -1);
-      this.#deps.onFree();
-    });
-    this.#resting.add(cancel);
+  /** @param restMs how long nobody takes it, in milliseconds; what it says later counts from now as well */
+  release(group: string, restMs: () => number = () => 0): void {
+    const { clock, onFree } = this.#deps;
+    const begun = clock.now();
+    // Those that were taken at one moment are not free at one moment, or whoever comes in between would wait for all of them.
+    const spread = LEAST_SPREAD + clock.random() * 2 * (1 - LEAST_SPREAD);
+    const leftMs = (): number => spread * restMs() - (clock.now() - begun);
+    const free = (): void => this.#holdings.change(group, -1);
+    if (leftMs() <= 0) return free();
+    const rest = (ms: number): void => {
+      const cancel = clock.after(Math.max(1, Math.min(ms, ASKED_EACH_MS)), () => {
+        this.#resting.delete(cancel);
+        const left = leftMs();
+        if (left > 0) return rest(left);
+        free();
+        onFree();
+      });
+      this.#resting.add(cancel);
+    };
+    rest(leftMs());
   }
 
   /** No place that rests is told of any more. */

@@ -1,6 +1,7 @@
 /** How the workflow of one resource is told to look. */
 import type { CongestionWindow } from '../queue/congestion-window.ts';
 import type { Delivery } from '../queue/delivery.ts';
+import type { PassTimes } from '../queue/pass-times.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import { refOf } from '../resources/owner-key.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
@@ -11,6 +12,7 @@ export interface SignalDeps {
   readonly known: KnownResources;
   /** Learns how long Temporal takes. */
   readonly window: Pick<CongestionWindow, 'answered' | 'restMs'>;
+  readonly passTimes: Pick<PassTimes, 'restMs'>;
   readonly clock: Clock;
   readonly metrics: WatcherMetrics;
   readonly logger: WatcherLogger;
@@ -40,7 +42,7 @@ export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal):
 }
 
 async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: AbortSignal): Promise<Delivery> {
-  const { temporal, known, window, clock } = deps;
+  const { temporal, known, window, passTimes, clock } = deps;
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
   if (resource === undefined) {
@@ -57,7 +59,9 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   await temporal.tell(ref, changed, abort);
   window.answered(clock.now() - began);
   // How many are created at once is limited by itself (queue/creations.ts).
-  return { outcome: 'delivered', restMs: resource.isNew ? 0 : window.restMs };
+  if (resource.isNew) return { outcome: 'delivered' };
+  const byTemporalMs = window.restMs;
+  return { outcome: 'delivered', restMs: () => Math.max(byTemporalMs, passTimes.restMs(ref.namespace)) };
 }
 
 /** Whether a task of the workflow waits for a worker, or its pass has failed and is to be made again. */

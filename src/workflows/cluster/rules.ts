@@ -65,7 +65,8 @@ export const clusterRules: Rules<ClusterKind> = {
     if (ASKS_FOR_NOTHING.includes(message.kind)) return { people };
     if (message.kind === 'resync') return { people, dirty: true, resetsBackoff: true };
     // It takes effect in the operation; the entity looks when that has ended.
-    if (message.kind === 'abort' && view.running !== undefined) return { people, signal: controlOf(people) };
+    if (message.kind === 'abort' && view.running !== undefined)
+      return { people, dirty: true, signal: controlOf(people) };
     return lookOrSignal(view, people);
   },
 
@@ -73,7 +74,7 @@ export const clusterRules: Rules<ClusterKind> = {
     const { people, running } = view;
     if (running === undefined) return { people };
     const asked = { ...people, abort: { by: 'cancellation of the workflow' } };
-    return { people: asked, signal: controlOf(asked) };
+    return { people: asked, dirty: true, signal: controlOf(asked) };
   },
 
   onEnded: afterOperation,

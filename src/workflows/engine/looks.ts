@@ -36,7 +36,8 @@ export function looked<K extends Kind>(draft: Draft<K>, assessment: K['Assessmen
   nextLook(draft);
 }
 
-function decide<K extends Kind>(draft: Draft<K>): void {
+/** Does what the last pass decided, or waits. */
+export function decide<K extends Kind>(draft: Draft<K>): void {
   const { rules, facts, state } = draft;
   const { retryAt } = state;
   const next = rules.next(state, facts.now);

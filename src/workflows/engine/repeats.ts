@@ -36,6 +36,8 @@ export function pausedUntil(repeats: Repeats | undefined, of: string, now: numbe
 
 /** For so many times as long as it took beyond that, the next time waits, and so long at most. */
 const PROPORTION = { times: 20, mostMs: 60_000 };
+/** Of a pause, this much may be left out. */
+const SPREAD = 0.5;
 
 /**
  * Until when what may be done again and again waits because the last time took long, whatever was to be mended then: in a storm a hundred
@@ -46,8 +48,16 @@ export function pacedUntil(repeats: Repeats | undefined, now: number): number | 
   if (repeats?.tookMs === undefined) return undefined;
   const { at, tookMs } = repeats;
   const pauseMs = Math.min(PROPORTION.mostMs, PROPORTION.times * Math.max(0, tookMs - SHORT_MS));
-  const until = at + tookMs + pauseMs;
+  const until = at + tookMs + pauseMs * (1 - SPREAD * fractionOf(at));
   return until > now ? until : undefined;
+}
+
+/**
+ * From 0 to 1, another one for each time: what begins to wait at one moment, as in the first seconds of a storm, goes on at many. A
+ * workflow must come to the same each time it is replayed, so chance is taken from the clock it began by.
+ */
+function fractionOf(at: number): number {
+  return (Math.floor(at) % 1_000) / 1_000;
 }
 
 /** What is remembered when what was begun has ended now. `isUndone`: it has to be done again. */

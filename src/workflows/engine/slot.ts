@@ -1,7 +1,7 @@
 /** The one slot of an entity: operations that it has started, or that another run has started. */
 import type { Draft } from './draft.ts';
 import type { EntityEvent, Kind } from './entity.ts';
-import { nextLook } from './looks.ts';
+import { decide, nextLook } from './looks.ts';
 import { over, TRIES } from './repeats.ts';
 import { backoffMs } from '../../api/values/backoff.ts';
 
@@ -60,7 +60,7 @@ export function reported<K extends Kind>(
 ): void {
   if (assessment !== undefined) draft.takePass(assessment);
   if (ending === undefined) return;
-  if (draft.state.phase === 'following') conclude(draft, ending);
+  if (draft.state.phase === 'following') conclude(draft, ending, assessment && 'there');
   else draft.set({ ending });
 }
 
@@ -70,10 +70,11 @@ export function ended<K extends Kind>(
 ): void {
   if (assessment !== undefined) draft.takePass(assessment);
   const isGone = assessment !== undefined && draft.rules.next(draft.state, draft.facts.now).kind === 'gone';
-  conclude(draft, ending, isGone);
+  conclude(draft, ending, isGone ? 'gone' : assessment && 'there');
 }
 
-function conclude<K extends Kind>(draft: Draft<K>, handed: K['Ending'], isGone = false): void {
+/** @param seen what the operation saw of its resource when it looked after its last step; undefined: it has not looked */
+function conclude<K extends Kind>(draft: Draft<K>, handed: K['Ending'], seen?: 'gone' | 'there'): void {
   const { rules, facts, state } = draft;
   const failure = rules.undone?.(handed);
   const repeats = over(state.repeats, failure !== undefined, facts.now);
@@ -91,8 +92,17 @@ function conclude<K extends Kind>(draft: Draft<K>, handed: K['Ending'], isGone =
     // After a failure it is counted anew.
     repeats: hasFailed ? over(state.repeats, false, facts.now) : repeats,
   });
-  if (isGone) draft.set({ phase: 'closing', wakeAt: undefined });
+  if (seen === 'gone') draft.set({ phase: 'closing', wakeAt: undefined });
+  // What has to be done again was seen a moment ago.
+  else if (failure !== undefined && seen !== undefined && !hasFailed) goOn(draft);
   else lookAgain(draft);
+}
+
+/** The slot is free: what the operation saw at its end is what is there, unless something changed meanwhile. */
+function goOn<K extends Kind>(draft: Draft<K>): void {
+  const { dirty, isLooking } = draft.state;
+  if (dirty || isLooking) lookAgain(draft);
+  else decide(draft);
 }
 
 /** The slot is free: a new pass follows, after a running one has ended. */

@@ -85,6 +85,7 @@ describe('a dry run', () => {
         `kubectl-etcd-${VERSION}-linux-arm64.tar.gz`,
         `etcd-operator-${VERSION}.tgz`,
         `etcd-operator-bundle-${VERSION}.tgz`,
+        'flow-control.yaml',
         'install.yaml',
         'licenses-amd64.txt',
         'licenses-arm64.txt',

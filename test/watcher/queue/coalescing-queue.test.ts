@@ -197,7 +197,7 @@ describe('pace', () => {
 
   test('the places of a namespace in a storm rest, and another namespace passes', async () => {
     const world = new World(1, 8);
-    world.answer = key => ({ outcome: 'delivered', restMs: key.startsWith('storm/') ? 1_000 : 0 });
+    world.answer = key => ({ outcome: 'delivered', restMs: () => (key.startsWith('storm/') ? 1_000 : 0) });
     for (let key = 0; key < 40; key += 1) world.add(`storm/${key}`);
     await world.clock.advance(100);
     expect(world.tries).toHaveLength(4);
@@ -211,7 +211,7 @@ describe('pace', () => {
 
   test('what comes at a pace of its own leaves its place at once', async () => {
     const world = new World(1, 8);
-    world.answer = () => ({ outcome: 'delivered', restMs: 60_000 });
+    world.answer = () => ({ outcome: 'delivered', restMs: () => 60_000 });
     for (let key = 0; key < 40; key += 1) {
       world.queue.add(`all/${key}`, { isPaced: true });
       await world.clock.advance(100);

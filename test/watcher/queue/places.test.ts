@@ -35,19 +35,36 @@ describe('places', () => {
   test('that rest count as taken by their group, and are told of when they are free', async () => {
     const { clock, places, fill, told } = world();
     fill('a');
-    for (let place = 0; place < 4; place += 1) places.release('a', 1_000);
-    await clock.advance(999);
+    for (let place = 0; place < 4; place += 1) places.release('a', () => 1_000);
+    await clock.advance(499);
     expect(places.isFreeFor('a')).toBe(false);
     expect(places.isFreeFor('b')).toBe(true);
-    await clock.advance(1);
+    await clock.advance(501);
+    expect(told()).toBeGreaterThan(0);
+    expect(told()).toBeLessThan(4);
+    await clock.advance(500);
     expect(told()).toBe(4);
+    expect(fill('a')).toBe(4);
+  });
+
+  test('that rest are free as soon as a shorter rest is enough, and rest on while a longer one is needed', async () => {
+    const { clock, places, fill } = world();
+    let restMs = 5_000;
+    fill('a');
+    for (let place = 0; place < 4; place += 1) places.release('a', () => restMs);
+    await clock.advance(1_000);
+    restMs = 20_000;
+    await clock.advance(8_000);
+    expect(places.isFreeFor('a')).toBe(false);
+    restMs = 2_000;
+    await clock.advance(250);
     expect(fill('a')).toBe(4);
   });
 
   test('tell of nothing any more after a stop', async () => {
     const { clock, places, fill, told } = world();
     fill('a');
-    places.release('a', 1_000);
+    places.release('a', () => 1_000);
     places.stop();
     await clock.advance(2_000);
     expect(told()).toBe(0);

@@ -12,6 +12,10 @@ describe.each([
   ['that looks beside its operation', plain({ looksWhileOperating: true, checksBy: 'look' })],
   ['that performs its steps itself', plain({ slot: 'here' })],
   ['whose work is undone by somebody', plain({ repeats: decision => decision })],
+  [
+    'whose operations see that their work was undone',
+    plain({ repeats: decision => decision, undone: handed => (handed === 'undone' ? 'failed' : undefined) }),
+  ],
 ])('an entity %s', (_, rules) => {
   it('does one thing at a time, retries in time, and continues as new with nothing in flight', () => {
     fc.assert(

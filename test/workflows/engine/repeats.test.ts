@@ -6,6 +6,7 @@ import {
   newEntity,
 } from '../../../src/workflows/engine/entity.ts';
 import { entityReducer } from '../../../src/workflows/engine/entity-reducer.ts';
+import { pacedUntil } from '../../../src/workflows/engine/repeats.ts';
 import { clusterRules } from '../../../src/workflows/cluster/rules.ts';
 import { type Plain, plain } from '../../worlds/entity-world.ts';
 
@@ -19,6 +20,8 @@ function undone({
   mayPause = true,
   mayPace = true,
   of = () => 'applyObjects',
+  sees,
+  isDisturbed = false,
 }: {
   readonly seconds: number;
   /** How long an operation takes, in seconds. */
@@ -28,6 +31,10 @@ function undone({
   readonly mayPace?: boolean;
   /** What is mended, by when, in seconds. */
   readonly of?: (second: number) => string;
+  /** What the operation saw at its end. */
+  readonly sees?: Plain['Assessment'];
+  /** Something changes while an operation is under way. */
+  readonly isDisturbed?: boolean;
 }) {
   const reduce = entityReducer(
     plain({
@@ -37,6 +44,7 @@ function undone({
   );
   const failed: number[] = [];
   const begun: number[] = [];
+  let looks = 0;
   let entity: Entity<Plain> = newEntity<Plain>({ people: { said: 0, failedUntil: 0 } });
   let now = START;
   let asked = 0;
@@ -54,7 +62,10 @@ function undone({
     };
     const [next, effects] = reduce(entity, event, facts);
     entity = next;
-    for (const { kind } of effects) if (kind === 'start') begun.push((now - START) / 1_000);
+    for (const { kind } of effects) {
+      if (kind === 'start') begun.push((now - START) / 1_000);
+      if (kind === 'look') looks += 1;
+    }
     const last = effects.find(effect => effect.kind === 'continueAsNew');
     if (last !== undefined) carried = last.carried;
   };
@@ -62,7 +73,8 @@ function undone({
   for (; now < START + seconds * 1_000; now += 1_000) {
     if (entity.phase === 'operating' && now >= START + ((begun.at(-1) ?? 0) + lasts) * 1_000) {
       const { failures } = entity;
-      take({ kind: 'ended', ending });
+      if (isDisturbed) take({ kind: 'changed' });
+      take({ kind: 'ended', ending, assessment: sees });
       if (entity.failures > failures) failed.push((now - START) / 1_000);
     }
     if (entity.phase === 'resting' && now >= (entity.wakeAt ?? Number.POSITIVE_INFINITY)) {
@@ -75,6 +87,7 @@ function undone({
   return {
     begun,
     failed,
+    looks: () => looks,
     asked: () => asked,
     /** Ends the run, and goes on with the next. */
     nextRun: () => {
@@ -145,6 +158,20 @@ describe('what is undone again and again', () => {
     expect(waits(1)).toEqual([0, 0, 0]);
     expect(waits(2)).toEqual([20, 20, 20]);
     expect(waits(9)).toEqual([60, 60, 60]);
+  });
+
+  it('waits for half of that at least, each another time, so that what began together goes on one after the other', () => {
+    const waits = (at: number) => (pacedUntil({ of: '', times: 1, at, tookMs: 5_000 }, at) ?? 0) - at - 5_000;
+    expect([0, 1, 250, 500, 999].map(waits)).toEqual([60_000, 59_970, 52_500, 45_000, 30_030]);
+  });
+
+  it('is not looked at once more when the operation saw at its end that it is to be done again', () => {
+    const of = { seconds: 60, lasts: 2, ending: 'undone' } as const;
+    const { looks, begun } = undone({ ...of, sees: 'operate' });
+    expect(begun.length).toBeGreaterThan(1);
+    expect(looks()).toBe(begun.length);
+    expect(undone({ ...of, sees: 'operate', isDisturbed: true }).looks()).toBeGreaterThan(looks());
+    expect(undone(of).looks()).toBeGreaterThan(looks());
   });
 
   it('does not wait so in a run that an earlier release has begun', () => {
