@@ -4,7 +4,7 @@ import { Context } from '@temporalio/activity';
 
 /** What passes between two looks: the shorter where looking is quick, and never more than the longer. */
 const INTERVAL_MS = 100;
-const LONGEST_INTERVAL_MS = 500;
+const LONGEST_INTERVAL_MS = 1_000;
 /** So many times what a look took passes before the next one: many waits at once must not keep a busy machine busy. */
 const REST = 3;
 /** How long a wait looks before it lets the planner have another look at everything. */
