@@ -108,7 +108,7 @@ describe('a wait', () => {
   it.each([
     { took: 20, passes: 100 },
     { took: 60, passes: 180 },
-    { took: 2_000, passes: 500 },
+    { took: 2_000, passes: 1_000 },
   ])('rests longer when its looks take longer: $passes ms after $took ms', async ({ took, passes }) => {
     let now = 0;
     const pauses = new Set<number>();
