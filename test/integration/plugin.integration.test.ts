@@ -16,7 +16,6 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { WELL } from '../plugin/bench.ts';
 import { type Person, type Ran, runPlugin } from '../plugin/process.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
@@ -66,7 +65,7 @@ beforeAll(async () => {
     reflector: kubeReflectors(operator),
     client: () => bench.client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: new PassTimes(() => performance.now()),
+    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: () => {},
     options: { taskQueue: TASK_QUEUE },

@@ -16,7 +16,6 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { kubeClientOf } from '../stack/kube-client.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
@@ -87,7 +86,7 @@ beforeAll(async () => {
     reflector: kubeReflectors(operator),
     client: () => bench.client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: new PassTimes(() => performance.now()),
+    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: ({ name }, { reason, message }) => events.push(`${name} ${reason}: ${message}`),
     options: { taskQueue: TASK_QUEUE },

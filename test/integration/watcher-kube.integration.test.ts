@@ -10,7 +10,6 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { poll } from '../stack/poll.ts';
 import { grpcFailure, ListLogger, noSurveyor } from '../watcher/fakes.ts';
@@ -62,7 +61,7 @@ async function watch(): Promise<void> {
     temporal,
     requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: new PassTimes(() => performance.now()),
+    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: () => {},
     options: {

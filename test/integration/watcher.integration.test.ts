@@ -8,7 +8,6 @@ import type { WatcherTimings } from '../../src/watcher/options.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
@@ -54,7 +53,7 @@ async function run(timings: Partial<WatcherTimings> = {}, taskQueue = TASK_QUEUE
     reflector: kubeReflectors(ours),
     client: () => client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: new PassTimes(() => performance.now()),
+    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: () => {},
     // No worker gets to anything here: every signal would wait for that.

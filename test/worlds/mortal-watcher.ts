@@ -7,7 +7,6 @@ import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { requestPort } from '../../src/watcher/temporal/request-port.ts';
 import { createWatcherOn } from '../../src/watcher/watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import type { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
 import type { WorkflowBench } from './workflow-bench.ts';
@@ -43,7 +42,7 @@ export class MortalWatcher {
       requests: this.#around(requestPort(client), () => true),
       temporal: this.#around(temporalPort(client, { taskQueue, deadlineMs: 10_000 }), () => false),
       health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-      passTimes: new PassTimes(() => performance.now()),
+      passTimes: { restMs: () => 0 },
       surveyor: noSurveyor,
       recordEvent: () => {},
       options: {},
