@@ -80,7 +80,7 @@ const values = closed({
   users: closed({ install: flag, keep: flag, fillBy: flag }),
   operator: closed({ install: flag }),
   rbac: closed({ create: flag, clusterRole: flag }),
-  flowControl: closed({ enabled: flag, shares: integer(1, 1_000) }),
+  flowControl: closed({ enabled: flag, shares: integer(1, 200) }),
   serviceAccount: closed({ create: flag, name: optionalName, annotations: mapOf(text) }),
   config: configSchema(),
   nodeOptions: text,

@@ -18,13 +18,18 @@ export class Holdings {
     return this.#total - this.#free;
   }
 
+  /** How many a key has. */
+  of(key: string): number {
+    return this.#held.get(key) ?? 0;
+  }
+
   mayTake(key: string): boolean {
-    return (this.#held.get(key) ?? 0) < this.#free;
+    return this.of(key) < this.#free;
   }
 
   /** A key takes a place, or gives one back. */
   change(key: string, by: 1 | -1): void {
-    const held = (this.#held.get(key) ?? 0) + by;
+    const held = this.of(key) + by;
     if (held === 0) this.#held.delete(key);
     else this.#held.set(key, held);
     this.#free -= by;

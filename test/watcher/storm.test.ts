@@ -110,6 +110,23 @@ test('clusters are told as seldom as their passes are slow, and none is lost', a
   expect(fast).toBeGreaterThan(4 * slow);
 });
 
+test('a change in each of two hundred namespaces is told within five seconds', async () => {
+  const world = new Harness();
+  const refs = Array.from({ length: 200 }, (_, index) => ({
+    ...refTo('EtcdCluster', `c${index}`),
+    namespace: `team-${index}`,
+  }));
+  await world.watcher.start();
+  for (const ref of refs) world.put(ref, { status: IDLE });
+  await world.clock.advance(60_000);
+  const before = refs.map(ref => world.temporal.signals(ref).length);
+  for (const ref of refs) world.put(ref, { metadata: { generation: 2 }, status: IDLE });
+  await world.clock.advance(5_000);
+  const untold = refs.filter((ref, at) => world.temporal.signals(ref).length === before[at]);
+  expect(untold).toEqual([]);
+  await world.stop();
+});
+
 /** The last signal that each cluster's workflow has was sent after the cluster's last event. */
 function expectNoneLost(world: Harness, lastEventAt: ReadonlyMap<string, number>): void {
   const late: string[] = [];

@@ -46,7 +46,7 @@ export function plain(
     control: ({ said }) => ({ said }),
     onMessage: ({ people, running }) => {
       const next = { ...people, said: people.said + 1 };
-      return { people: next, dirty: true, telling: running && { said: next.said } };
+      return { people: next, dirty: true, signal: running && { said: next.said } };
     },
     isFailure: ending => ending === 'failed',
     onEnded: ({ people }, ending, retryAt) =>

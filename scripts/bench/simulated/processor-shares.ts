@@ -3,12 +3,14 @@
  * containers of a pod CPU time in proportion to their requests, with cgroups (Kubernetes docs, "Resource Management for Pods and
  * Containers"). Without it, a program with many threads takes from one with few.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { ensureCgroup, hierarchies, isUnified, removeCgroup } from '../../../local/stack/cgroups.ts';
+import { hierarchies, isUnified, removeCgroup } from '../../../local/stack/cgroups.ts';
 import { root } from '../../run.ts';
 
+const ROOT = '/sys/fs/cgroup';
 const OPERATOR = 'deploy/operator/deployment.yaml';
 /** In thousandths of a processor: what the manifests ask for, and what kubeadm asks for the control plane. */
 const REQUESTS = {
@@ -19,52 +21,60 @@ const REQUESTS = {
 
 type Program = keyof typeof REQUESTS;
 
+/** Of the programs together, as a kubelet gives all pods together: as many as the node has processors. */
+const ALL_TOGETHER = availableParallelism() * 1_024;
+
 export class ProcessorShares {
   readonly #path = `etcd-operator-bench-${process.pid}`;
-  readonly #folder: string | undefined;
-
-  constructor() {
-    this.#folder = this.#made();
-  }
+  #isTried = false;
 
   /**
    * Gives processes, and those that they start afterwards, the shares of their programs, as far as they run.
-   * @returns whether this machine lets processes be put into cgroups; if not, nothing was done
+   * @returns whether this machine lets processes be put into cgroups; if not, they run as before
    */
   give(
     programs: Readonly<Record<Program, number | undefined>>,
-    replicas: readonly { pid: number }[],
+    replicas: readonly { readonly pid: number }[],
   ): boolean {
-    if (this.#folder === undefined) return false;
-    for (const name of Object.keys(programs) as Program[]) this.#put(REQUESTS[name](), programs[name]);
-    for (const { pid } of replicas) this.#put(requestOf(OPERATOR), pid);
-    return true;
+    this.#isTried = true;
+    try {
+      const folder = this.#folder();
+      for (const name of Object.keys(REQUESTS) as Program[]) put(folder, REQUESTS[name](), programs[name]);
+      for (const { pid } of replicas) put(folder, requestOf(OPERATOR), pid);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+      return false;
+    }
   }
 
   /** Once all of them have ended. */
   async end(): Promise<void> {
-    if (this.#folder !== undefined) await removeCgroup(this.#path);
+    if (this.#isTried) await removeCgroup(this.#path);
   }
 
-  #put(request: number, pid: number | undefined): void {
-    if (this.#folder === undefined || pid === undefined || !existsSync(`/proc/${pid}`)) return;
-    ensureCgroup(join(this.#path, String(pid)));
-    const folder = join(this.#folder, String(pid));
-    const shares = Math.floor((request * 1_024) / 1_000);
-    if (isUnified()) writeFileSync(join(folder, 'cpu.weight'), String(weightOf(shares)));
-    else writeFileSync(join(folder, 'cpu.shares'), String(shares));
-    writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+  /** That of all programs, in the hierarchy that shares processors. */
+  #folder(): string {
+    const hierarchy = isUnified() ? hierarchies()[0] : join(ROOT, 'cpu');
+    const folder = join(hierarchy ?? ROOT, this.#path);
+    mkdirSync(folder, { recursive: true });
+    if (isUnified()) writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu');
+    weigh(folder, ALL_TOGETHER);
+    return folder;
   }
+}
 
-  #made(): string | undefined {
-    try {
-      ensureCgroup(this.#path);
-    } catch {
-      return undefined;
-    }
-    const hierarchy = hierarchies().find(folder => isUnified() || folder.endsWith('/cpu'));
-    return hierarchy === undefined ? undefined : join(hierarchy, this.#path);
-  }
+function put(parent: string, request: number, pid: number | undefined): void {
+  if (pid === undefined || !existsSync(`/proc/${pid}`)) return;
+  const folder = join(parent, String(pid));
+  mkdirSync(folder, { recursive: true });
+  weigh(folder, Math.floor((request * 1_024) / 1_000));
+  writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+}
+
+function weigh(folder: string, shares: number): void {
+  if (isUnified()) writeFileSync(join(folder, 'cpu.weight'), String(weightOf(shares)));
+  else writeFileSync(join(folder, 'cpu.shares'), String(shares));
 }
 
 /** What cgroup v2 calls the shares of v1 (Kubernetes Enhancement Proposal 2254). */

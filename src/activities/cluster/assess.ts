@@ -64,7 +64,7 @@ const CHANGING_MS = 1_000;
  * resource whose status could not be written, because others changed it faster: it is looked at again soon.
  */
 export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
-  const begun = deps.now();
+  const begun = deps.time.now();
   try {
     return await retryOnConflict(
       () => pass(deps, ref, context),
@@ -74,7 +74,7 @@ export async function assess(deps: Dependencies, ref: ClusterRef, context: Conte
       },
     );
   } finally {
-    deps.onPassEnded(ref.namespace, deps.now() - begun);
+    deps.onPassEnded(ref.namespace, deps.time.now() - begun);
   }
 }
 

@@ -8,11 +8,14 @@ import type { Clock } from '../model/ports.ts';
  * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
  */
 export type Delivery =
-  /** `restMs`: how long its place in the queue is not taken by another, in milliseconds; asked again while it rests. */
-  | { readonly outcome: 'delivered'; readonly restMs?: () => number }
+  /** `restMs`: how long its place in the queue is not taken by another; asked again while it rests. */
+  | { readonly outcome: 'delivered'; readonly restMs?: RestMs }
   /** Its workflow has not got to the last one yet: it is tried again, and neither Temporal nor the key is in trouble. */
   | { readonly outcome: 'held' }
   | FailedDelivery;
+
+/** Milliseconds, by how many places its group has, this one included. */
+export type RestMs = (held: number) => number;
 
 export interface FailedDelivery {
   readonly outcome: 'unavailable' | 'refused';

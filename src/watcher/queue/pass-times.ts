@@ -9,6 +9,8 @@ const WEIGHT = 1 / 4;
 const KNOWN_FOR_MS = 10_000;
 /** What a pass is taken to last then: when many clusters change at one moment, the first passes show how long it really is. */
 const UNKNOWN_MS = 2_000;
+/** A namespace with so few places has none that rests: a fleet of many namespaces with a cluster or two each is told at once. */
+const FEW = 2;
 /** As many namespaces are remembered; the one that was heard of longest ago is forgotten first. */
 const REMEMBERED = 1_000;
 
@@ -34,8 +36,12 @@ export class PassTimes {
     if (this.#ended.size > REMEMBERED && oldest !== undefined) this.#ended.delete(oldest);
   }
 
-  /** How long to wait after a signal before another workflow of the namespace is told in place of this one, in milliseconds. */
-  restMs(namespace: string): number {
+  /**
+   * How long to wait after a signal before another workflow of the namespace is told in place of this one, in milliseconds.
+   * @param held how many places the namespace has, this one included
+   */
+  restMs(namespace: string, held: number): number {
+    if (held <= FEW) return 0;
     return Math.min(REST.mostMs, REST.times * Math.max(0, this.#meanMs(namespace) - REST.shortMs));
   }
 

@@ -4,6 +4,7 @@
  */
 import { Holdings } from '../../kube/holdings.ts';
 import type { Clock } from '../model/ports.ts';
+import type { RestMs } from './delivery.ts';
 
 export interface PlacesDeps {
   /** How many there are. */
@@ -22,6 +23,7 @@ export class Places {
   readonly #deps: PlacesDeps;
   readonly #holdings: Holdings;
   readonly #resting = new Set<() => void>();
+  #isStopped = false;
 
   constructor(deps: PlacesDeps) {
     this.#deps = deps;
@@ -37,13 +39,14 @@ export class Places {
     this.#holdings.change(group, 1);
   }
 
-  /** @param restMs how long nobody takes it, in milliseconds; what it says later counts from now as well */
-  release(group: string, restMs: () => number = () => 0): void {
+  /** @param restMs how long nobody takes it; what it says later counts from now as well */
+  release(group: string, restMs: RestMs = () => 0): void {
     const { clock, onFree } = this.#deps;
     const begun = clock.now();
     // Those that were taken at one moment are not free at one moment, or whoever comes in between would wait for all of them.
     const spread = LEAST_SPREAD + clock.random() * 2 * (1 - LEAST_SPREAD);
-    const leftMs = (): number => spread * restMs() - (clock.now() - begun);
+    const leftMs = (): number =>
+      this.#isStopped ? 0 : spread * restMs(this.#holdings.of(group)) - (clock.now() - begun);
     const free = (): void => this.#holdings.change(group, -1);
     if (leftMs() <= 0) return free();
     const rest = (ms: number): void => {
@@ -61,6 +64,7 @@ export class Places {
 
   /** No place that rests is told of any more. */
   stop(): void {
+    this.#isStopped = true;
     for (const cancel of this.#resting) cancel();
   }
 }

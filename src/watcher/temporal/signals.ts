@@ -61,7 +61,12 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   // How many are created at once is limited by itself (queue/creations.ts).
   if (resource.isNew) return { outcome: 'delivered' };
   const byTemporalMs = window.restMs;
-  return { outcome: 'delivered', restMs: () => Math.max(byTemporalMs, passTimes.restMs(ref.namespace)) };
+  // How long passes of other kinds take nobody tells.
+  if (ref.kind !== 'EtcdCluster') return { outcome: 'delivered', restMs: () => byTemporalMs };
+  return {
+    outcome: 'delivered',
+    restMs: held => Math.max(byTemporalMs, passTimes.restMs(ref.namespace, held)),
+  };
 }
 
 /** Whether a task of the workflow waits for a worker, or its pass has failed and is to be made again. */

@@ -60,7 +60,7 @@ export function reported<K extends Kind>(
 ): void {
   if (assessment !== undefined) draft.takePass(assessment);
   if (ending === undefined) return;
-  if (draft.state.phase === 'following') conclude(draft, ending, assessment && 'there');
+  if (draft.state.phase === 'following') conclude(draft, ending);
   else draft.set({ ending });
 }
 
@@ -101,7 +101,7 @@ function conclude<K extends Kind>(draft: Draft<K>, handed: K['Ending'], seen?: '
 /** The slot is free: what the operation saw at its end is what is there, unless something changed meanwhile. */
 function goOn<K extends Kind>(draft: Draft<K>): void {
   const { dirty, isLooking } = draft.state;
-  if (dirty || isLooking) lookAgain(draft);
+  if (dirty || isLooking || !draft.facts.mayPace()) lookAgain(draft);
   else decide(draft);
 }
 

@@ -33,6 +33,7 @@ test('a cluster that is gone is reported as gone', async () => {
 
 test('how long a pass took is told whether it succeeded or not', async () => {
   const world = new OperatorWorld({ spec: { size: 1, version: VERSION } });
+  Object.assign(world.deps.time, { now: () => world.now });
   let isAway = false;
   world.kube.intercept(() => {
     world.now += 400;

@@ -61,11 +61,22 @@ describe('places', () => {
     expect(fill('a')).toBe(4);
   });
 
+  test('rest by how many their group has at that time', async () => {
+    const { clock, places, fill } = world();
+    fill('a');
+    for (let place = 0; place < 4; place += 1) places.release('a', held => (held > 1 ? 0 : 60_000));
+    await clock.advance(0);
+    expect(places.isFreeFor('a')).toBe(true);
+    await clock.advance(20_000);
+    expect(fill('a')).toBe(3);
+  });
+
   test('tell of nothing any more after a stop', async () => {
     const { clock, places, fill, told } = world();
     fill('a');
     places.release('a', () => 1_000);
     places.stop();
+    places.release('a', () => 1_000);
     await clock.advance(2_000);
     expect(told()).toBe(0);
   });

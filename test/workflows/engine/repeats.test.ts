@@ -7,6 +7,7 @@ import {
 } from '../../../src/workflows/engine/entity.ts';
 import { entityReducer } from '../../../src/workflows/engine/entity-reducer.ts';
 import { pacedUntil } from '../../../src/workflows/engine/repeats.ts';
+import { NOTHING_ASKED } from '../../../src/workflows/cluster/people.ts';
 import { clusterRules } from '../../../src/workflows/cluster/rules.ts';
 import { type Plain, plain } from '../../worlds/entity-world.ts';
 
@@ -172,6 +173,17 @@ describe('what is undone again and again', () => {
     expect(looks()).toBe(begun.length);
     expect(undone({ ...of, sees: 'operate', isDisturbed: true }).looks()).toBeGreaterThan(looks());
     expect(undone(of).looks()).toBeGreaterThan(looks());
+    // As a run of an earlier release has recorded it.
+    const earlier = undone({ ...of, sees: 'operate', mayPace: false });
+    expect(earlier.looks()).toBeGreaterThan(earlier.begun.length);
+  });
+
+  it('is looked at when a person has aborted it meanwhile', () => {
+    const by = { kind: 'abort', request: { by: 'ana' } } as never;
+    const running = { operation: 'repairCluster', generation: 1 } as never;
+    const view = { people: NOTHING_ASKED, running, assessment: undefined };
+    expect(clusterRules.onMessage(view, by, START)).toMatchObject({ dirty: true });
+    expect(clusterRules.onCancel?.(view)).toMatchObject({ dirty: true });
   });
 
   it('does not wait so in a run that an earlier release has begun', () => {
