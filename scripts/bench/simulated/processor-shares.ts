@@ -26,7 +26,7 @@ const ALL_TOGETHER = availableParallelism() * 1_024;
 
 export class ProcessorShares {
   readonly #path = `etcd-operator-bench-${process.pid}`;
-  #isTried = false;
+  #isMade = false;
 
   /**
    * Gives processes, and those that they start afterwards, the shares of their programs, as far as they run.
@@ -36,7 +36,6 @@ export class ProcessorShares {
     programs: Readonly<Record<Program, number | undefined>>,
     replicas: readonly { readonly pid: number }[],
   ): boolean {
-    this.#isTried = true;
     try {
       const folder = this.#folder();
       for (const name of Object.keys(REQUESTS) as Program[]) put(folder, REQUESTS[name](), programs[name]);
@@ -50,7 +49,7 @@ export class ProcessorShares {
 
   /** Once all of them have ended. */
   async end(): Promise<void> {
-    if (this.#isTried) await removeCgroup(this.#path);
+    if (this.#isMade) await removeCgroup(this.#path);
   }
 
   /** That of all programs, in the hierarchy that shares processors. */
@@ -58,6 +57,7 @@ export class ProcessorShares {
     const hierarchy = isUnified() ? hierarchies()[0] : join(ROOT, 'cpu');
     const folder = join(hierarchy ?? ROOT, this.#path);
     mkdirSync(folder, { recursive: true });
+    this.#isMade = true;
     if (isUnified()) writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu');
     weigh(folder, ALL_TOGETHER);
     return folder;
