@@ -9,13 +9,11 @@ import type { RestMs } from './delivery.ts';
 export interface PlacesDeps {
   /** How many there are. */
   readonly count: number;
-  readonly clock: Pick<Clock, 'now' | 'after' | 'random'>;
+  readonly clock: Pick<Clock, 'now' | 'after'>;
   /** A place that has rested is free. */
   readonly onFree: () => void;
 }
 
-/** A place rests for this part of what is asked for at least, and for as much more at most: by chance. */
-const LEAST_SPREAD = 0.5;
 /** How often a place that rests asks whether that is long enough. */
 const ASKED_EACH_MS = 250;
 
@@ -43,10 +41,8 @@ export class Places {
   release(group: string, restMs: RestMs = () => 0): void {
     const { clock, onFree } = this.#deps;
     const begun = clock.now();
-    // Those that were taken at one moment are not free at one moment, or whoever comes in between would wait for all of them.
-    const spread = LEAST_SPREAD + clock.random() * 2 * (1 - LEAST_SPREAD);
     const leftMs = (): number =>
-      this.#isStopped ? 0 : spread * restMs(this.#holdings.of(group)) - (clock.now() - begun);
+      this.#isStopped ? 0 : restMs(this.#holdings.of(group)) - (clock.now() - begun);
     const free = (): void => this.#holdings.change(group, -1);
     if (leftMs() <= 0) return free();
     const rest = (ms: number): void => {

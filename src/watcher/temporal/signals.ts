@@ -63,9 +63,11 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   const byTemporalMs = window.restMs;
   // How long passes of other kinds take nobody tells.
   if (ref.kind !== 'EtcdCluster') return { outcome: 'delivered', restMs: () => byTemporalMs };
+  // Those that were told at one moment do not rest to one moment, or whoever comes in between would wait for all of them.
+  const spread = 0.5 + clock.random();
   return {
     outcome: 'delivered',
-    restMs: held => Math.max(byTemporalMs, passTimes.restMs(ref.namespace, held)),
+    restMs: held => Math.max(byTemporalMs, spread * passTimes.restMs(ref.namespace, held)),
   };
 }
 
