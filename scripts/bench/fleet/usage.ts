@@ -55,6 +55,8 @@ export async function reading(world: SimulatedWorld): Promise<Reading> {
     byLabel(ofTemporal, { metric, where: { namespace: TEMPORAL_NAMESPACE, ...where }, label }).map(
       ([name, value]) => ({ name, of: world.temporal.pid() ?? 0, value }),
     );
+  const dispatched = (flow_schema: string): number =>
+    sum(ofApiserver, 'apiserver_flowcontrol_dispatched_requests_total', { flow_schema });
   const operators = (metric: string, name: string, where?: Readonly<Record<string, string>>): Count[] =>
     ofOperators.map(([{ pid }, text]) => ({
       name,
@@ -70,11 +72,7 @@ export async function reading(world: SimulatedWorld): Promise<Reading> {
       {
         name: 'calls',
         of: apiserver ?? 0,
-        value: ['service-accounts', 'etcd-operator']
-          .map(flow_schema =>
-            sum(ofApiserver, 'apiserver_flowcontrol_dispatched_requests_total', { flow_schema }),
-          )
-          .reduce((all, count) => all + count),
+        value: dispatched('service-accounts') + dispatched('etcd-operator'),
       },
     ],
     callsByKind: ofOperators.flatMap(([replica, text]) => callsByKind(replica, text)),

@@ -1,4 +1,4 @@
-/** What deploy/ says of the operator's Deployment, for a replica that runs outside of a pod. */
+/** What deploy/ says of Deployments, for programs that run outside of a pod. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -11,12 +11,18 @@ interface Deployment {
     readonly template: {
       readonly spec: {
         readonly containers: readonly [
-          { readonly env: readonly { readonly name: string; readonly value?: string }[] },
+          {
+            readonly env?: readonly { readonly name: string; readonly value?: string }[];
+            readonly resources: { readonly requests: { readonly cpu: string } };
+          },
         ];
       };
     };
   };
 }
+
+/** Of deploy/. */
+type Folder = 'operator' | 'temporal';
 
 /**
  * The number of replicas, and the environment without what a kubelet fills in.
@@ -26,11 +32,9 @@ export function deployedSettings(heapMebibytes?: number): {
   replicas: number;
   environment: Record<string, string>;
 } {
-  const text = readFileSync(join(root, 'deploy/operator/deployment.yaml'), 'utf8');
-  const { replicas, template } = (parse(text) as Deployment).spec;
-  const given = template.spec.containers[0].env.flatMap(({ name, value }) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
+  const { replicas, template } = deploymentOf('operator').spec;
+  const { env = [] } = template.spec.containers[0];
+  const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
   // Of the image's own settings those that matter outside of a pod.
   const { MALLOC_ARENA_MAX = '', MALLOC_TRIM_THRESHOLD_ = '' } = operatorSettings.environment ?? {};
   const environment: Record<string, string> = {
@@ -42,4 +46,17 @@ export function deployedSettings(heapMebibytes?: number): {
   // The last of an option that is given twice holds.
   const NODE_OPTIONS = `${environment['NODE_OPTIONS'] ?? ''} --max-old-space-size=${heapMebibytes}`;
   return { replicas, environment: { ...environment, NODE_OPTIONS } };
+}
+
+/** The CPU request of the first container of a Deployment of deploy/, in thousandths of a processor. */
+export function cpuRequest(of: Folder): number {
+  const { cpu } = deploymentOf(of).spec.template.spec.containers[0].resources.requests;
+  const [, thousandths] = /^(\d+)m$/.exec(cpu) ?? [];
+  if (thousandths === undefined)
+    throw new Error(`deploy/${of}: its first container asks for ${cpu} of CPU; write it as 100m`);
+  return Number(thousandths);
+}
+
+function deploymentOf(of: Folder): Deployment {
+  return parse(readFileSync(join(root, 'deploy', of, 'deployment.yaml'), 'utf8')) as Deployment;
 }

@@ -3,17 +3,15 @@
  * containers of a pod CPU time in proportion to their requests, with cgroups (Kubernetes docs, "Resource Management for Pods and
  * Containers"). Without it, a program with many threads takes from one with few.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { hierarchies, isUnified, removeCgroup } from '../../../local/stack/cgroups.ts';
-import { root } from '../../run.ts';
+import { isUnified, removeCgroup } from '../../../local/stack/cgroups.ts';
+import { cpuRequest } from './deployment.ts';
 
 const ROOT = '/sys/fs/cgroup';
-const OPERATOR = 'deploy/operator/deployment.yaml';
 /** In thousandths of a processor: what the manifests ask for, and what kubeadm asks for the control plane. */
 const REQUESTS = {
-  temporal: () => requestOf('deploy/temporal/deployment.yaml'),
+  temporal: () => cpuRequest('temporal'),
   apiserver: () => 250,
   etcd: () => 100,
 } as const;
@@ -41,7 +39,7 @@ export class ProcessorShares {
     try {
       const folder = this.#folder();
       for (const name of Object.keys(REQUESTS) as Program[]) put(folder, REQUESTS[name](), programs[name]);
-      for (const { pid } of replicas) put(folder, requestOf(OPERATOR), pid);
+      for (const { pid } of replicas) put(folder, cpuRequest('operator'), pid);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error;
@@ -56,8 +54,7 @@ export class ProcessorShares {
 
   /** That of all programs, in the hierarchy that shares processors. */
   #folder(): string {
-    const hierarchy = isUnified() ? hierarchies()[0] : join(ROOT, 'cpu');
-    const folder = join(hierarchy ?? ROOT, this.#path);
+    const folder = join(isUnified() ? ROOT : join(ROOT, 'cpu'), this.#path);
     mkdirSync(folder, { recursive: true });
     this.#isMade = true;
     if (isUnified()) writeFileSync(join(folder, 'cgroup.subtree_control'), '+cpu');
@@ -82,28 +79,4 @@ function weigh(folder: string, shares: number): void {
 /** What cgroup v2 calls the shares of v1 (Kubernetes Enhancement Proposal 2254). */
 function weightOf(shares: number): number {
   return 1 + Math.floor(((shares - 2) * 9_999) / 262_142);
-}
-
-interface Workload {
-  readonly kind?: string;
-  readonly spec?: {
-    readonly template?: {
-      readonly spec: {
-        readonly containers: readonly {
-          readonly resources?: { readonly requests?: { readonly cpu?: string } };
-        }[];
-      };
-    };
-  };
-}
-
-/** What the first container of the Deployment of a file asks for. */
-function requestOf(path: string): number {
-  const documents = parseAllDocuments(readFileSync(join(root, path), 'utf8'));
-  const deployment = documents.map(each => each.toJS() as Workload).find(({ kind }) => kind === 'Deployment');
-  const { cpu = '' } = deployment?.spec?.template?.spec.containers[0]?.resources?.requests ?? {};
-  const [, thousandths] = /^(\d+)m$/.exec(cpu) ?? [];
-  if (thousandths === undefined)
-    throw new Error(`${path}: its first container has no CPU request such as 100m`);
-  return Number(thousandths);
 }
