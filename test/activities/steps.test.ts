@@ -70,7 +70,8 @@ const SCENARIOS: Readonly<Record<string, () => Promise<Scenario>>> = {
     ]) {
       await kubectl.delete({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
     }
-    return until('ensureObjects', world);
+    const objects = ['peerService', 'clientService', 'disruptionBudget'] as const;
+    return { world, step: { kind: 'ensureObjects', objects } };
   },
   restartMember: async () => {
     const world = await living();

@@ -1,8 +1,10 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import { blocked, type Decision } from '../../planner/model/decision.ts';
+import { blocked, type Decision, type SharedObject } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Actor } from '../../planner/model/actor.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import { createdInPass } from '../../planner/operations/repair/in-pass.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
 import { judgeRequests, type Verdict } from '../../planner/checks/human-requests.ts';
@@ -16,6 +18,8 @@ import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
 import { readCluster } from '../resource/read-cluster.ts';
+import { createMissing } from '../steps/ensure-objects.ts';
+import { messageOf } from '../../api/values/message-of.ts';
 import { timestamp } from '../../api/values/time.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
@@ -25,6 +29,8 @@ export interface Assessment {
   readonly summary: ClusterSummary | undefined;
   /** What became of each request. */
   readonly verdicts?: readonly Verdict[];
+  /** What the pass found missing and created before it looked once more. */
+  readonly created?: readonly SharedObject[];
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -60,8 +66,15 @@ interface Context {
 const CHANGING_MS = 1_000;
 
 /**
- * Looks, decides, and writes the status when it changed. Can run twice: it changes nothing but the status. Nothing is done for a
- * resource whose status could not be written, because others changed it faster: it is looked at again soon.
+ * A pass acts only upon what it began to look at so recently: far less than it takes until another worker repeats the pass of one that
+ * does not answer (HEARTBEAT_SECONDS), so that no operation can have begun meanwhile.
+ */
+const RECENT_MS = 3_000;
+
+/**
+ * Looks, creates shared objects that are missing (docs/decisions/0121-a-pass-creates-what-is-missing.md) and looks again, decides, and
+ * writes the status when it changed. Can run twice. Nothing is done for a resource whose status could not be written, because others
+ * changed it faster: it is looked at again soon.
  */
 export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
   const begun = deps.time.now();
@@ -99,11 +112,14 @@ function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
 }
 
 async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
-  const seen = await observe(deps, ref);
+  const begun = deps.time.now();
+  const first = await look(deps, ref, context);
+  const missing = first === undefined ? [] : createdInPass(first.observation, context.actor, first.decision);
+  const isTried = missing.length > 0 && deps.time.now() - begun < RECENT_MS;
+  const isCreated = first !== undefined && isTried && (await create(deps, first.cluster, missing));
+  const seen = isTried ? await look(deps, ref, context) : first;
   if (seen === undefined) return gone(deps);
-  const { cluster } = seen;
-  const observation = situationOf(seen.observation);
-  const decision = decide(observation, context.actor);
+  const { cluster, observation, decision } = seen;
   const now = timestamp(deps.now());
   const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
@@ -123,7 +139,41 @@ async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Prom
     generation: observation.cluster.generation,
     summary: summaryOf(observation, status),
     ...(verdicts.length > 0 && { verdicts }),
+    ...(isCreated && { created: missing }),
   };
+}
+
+interface Look {
+  readonly cluster: EtcdCluster;
+  readonly observation: Situation;
+  readonly decision: Decision;
+}
+
+/** What is there, and what is to be done about it; undefined when the resource is gone. */
+async function look(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Look | undefined> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined) return undefined;
+  const observation = situationOf(seen.observation);
+  return { cluster: seen.cluster, observation, decision: decide(observation, context.actor) };
+}
+
+/** A pass ends in time even when a webhook does not answer. */
+const CREATE_TIMEOUT_MS = 5_000;
+
+/** Whether all of them were created. What is refused is left to an operation, which tries again and says what is wrong. */
+async function create(
+  deps: Dependencies,
+  cluster: EtcdCluster,
+  missing: readonly SharedObject[],
+): Promise<boolean> {
+  try {
+    await createMissing(deps, cluster, { objects: missing, timeoutMs: CREATE_TIMEOUT_MS });
+    return true;
+  } catch (error) {
+    const { namespace, name } = cluster.metadata;
+    deps.logger.warn('missing objects could not be created', { namespace, name, error: messageOf(error) });
+    return false;
+  }
 }
 
 /** One line for each step that is decided on; a step that goes on is decided once. */

@@ -4,6 +4,7 @@ import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
 import type { SharedObject } from '../../planner/model/decision.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
@@ -17,17 +18,28 @@ export const SHARED_OBJECTS: Record<SharedObject, (cluster: EtcdCluster) => Mani
 };
 
 /** Creates shared objects that are missing. The client Service only opens once the cluster id is recorded. */
-export const ensureObjects: Perform<'ensureObjects'> = async (deps, ref, step) => {
-  const cluster = await readLivingCluster(deps.kube, ref);
-  if (step.objects.includes('clientService') && cluster.status?.clusterID === undefined) {
+export const ensureObjects: Perform<'ensureObjects'> = async (deps, ref, step) =>
+  createMissing(deps, await readLivingCluster(deps.kube, ref), step);
+
+/**
+ * The same, of an EtcdCluster as it was just read. `timeoutMs`: how long each may take, when not as long as any call.
+ * @throws ApplicationFailure PreconditionChanged when it has no cluster id yet, or something else bears the name of one of them
+ */
+export async function createMissing(
+  deps: Dependencies,
+  cluster: EtcdCluster,
+  { objects, timeoutMs }: { readonly objects: readonly SharedObject[]; readonly timeoutMs?: number },
+): Promise<void> {
+  const { namespace, name, uid } = cluster.metadata;
+  if (objects.includes('clientService') && cluster.status?.clusterID === undefined) {
     throw preconditionChanged('no cluster id is recorded: the client Service is not created');
   }
-  for (const object of step.objects.map(name => SHARED_OBJECTS[name](cluster))) {
-    const outcome = await createOwned(deps.kube, object, ref.uid);
+  for (const object of objects.map(each => SHARED_OBJECTS[each](cluster))) {
+    const outcome = await createOwned(deps.kube, object, uid, { timeoutMs });
     // That a cluster which is being created gets its Service is no news beside that it was formed and is available.
     if (outcome === 'created' && cluster.status?.phase !== 'Creating') {
       const message = `created ${object.kind} ${object.metadata.name}`;
-      recordClusterEvent(deps, ref, { reason: 'ObjectCreated', message });
+      recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectCreated', message });
     }
   }
-};
+}

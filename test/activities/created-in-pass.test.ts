@@ -1,0 +1,174 @@
+/** Services and budgets that somebody deleted: the pass that finds them missing creates them (docs/decisions/0121). */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { fault } from '../fakes/kubernetes/kube.ts';
+import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
+import { Killed } from '../worlds/workflow-run.ts';
+
+const SHARED = ['Service', 'PodDisruptionBudget'];
+
+/** A cluster of three that is available, as little as possible of which was written when it is looked at next. */
+async function available(): Promise<OperatorWorld> {
+  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
+  await world.drive(NOTHING_ASKED);
+  await world.look();
+  world.kube.calls.length = 0;
+  world.events.length = 0;
+  return world;
+}
+
+async function deleteShared(world: OperatorWorld, isDeleted: (name: string) => boolean): Promise<void> {
+  const kubectl = world.kube.as('kubectl');
+  for (const { apiVersion, kind, metadata } of SHARED.flatMap(kind => world.kube.all(kind)))
+    if (isDeleted(metadata.name))
+      await kubectl.delete({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+}
+
+const isClientService = (name: string): boolean => name === 'example-client';
+
+function shared(world: OperatorWorld): string[] {
+  return SHARED.flatMap(kind => world.names(kind)).sort();
+}
+
+function changeStatus(world: OperatorWorld, change: Partial<EtcdClusterStatus>): void {
+  world.kube.mutate(world.resource, object => {
+    object['status'] = { ...(object['status'] as EtcdClusterStatus), ...change };
+  });
+}
+
+describe('a cluster whose client Service was deleted', () => {
+  it('has it again after one pass, without an operation', async () => {
+    const world = await available();
+    const { status } = world.cluster;
+    await deleteShared(world, isClientService);
+    const { decision, created } = await world.look();
+    expect(decision.kind).toBe('idle');
+    expect(created).toEqual(['clientService']);
+    expect(shared(world)).toContain('example-client');
+    expect(world.cluster.status).toEqual(status);
+    expect(world.events).toMatchObject([
+      { reason: 'ObjectCreated', message: 'created Service example-client' },
+    ]);
+  });
+
+  it('is read once before that', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    await world.look();
+    const own = world.kube.calls.filter(({ manager }) => manager === 'etcd-operator');
+    const before = own.slice(
+      0,
+      own.findIndex(({ verb }) => verb === 'create'),
+    );
+    expect(before.filter(({ kind }) => kind === 'EtcdCluster').map(({ verb }) => verb)).toEqual(['get']);
+    expect(own.filter(({ verb }) => ['replace', 'patch', 'apply'].includes(verb))).toEqual([]);
+  });
+
+  it('gets an operation when that is refused, which says why', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    const stop = world.kube.intercept(({ verb, kind }) => {
+      if (verb === 'create' && kind === 'Service') throw fault(403, 'Forbidden', 'a webhook says no');
+    });
+    const { decision, created } = await world.look();
+    expect(created).toBeUndefined();
+    expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'ensureObjects' } });
+    expect(world.cluster.status.operation).toMatchObject({ type: 'repairCluster' });
+    await expect(world.drive(NOTHING_ASKED, { failure: true })).rejects.toThrow('a webhook says no');
+    stop();
+    await world.drive(NOTHING_ASKED);
+    expect(shared(world)).toContain('example-client');
+    expect(world.cluster.status.operation).toBeUndefined();
+  });
+
+  it.each([
+    ['it is paused', { paused: { by: 'admin' } }],
+    [
+      'the same has failed',
+      { failed: { operation: 'repairCluster', step: 'ensureObjects', message: 'no', retryAt: 1 } },
+    ],
+    ['another operation has failed', { failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } }],
+  ])('is left to an operation while %s', async (_, actor) => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    expect(await world.look(actor)).not.toHaveProperty('created');
+    expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('is left to the operation that is recorded', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    changeStatus(world, { operation: { type: 'rolloutCluster', step: 'stopMember' } });
+    expect(await world.look()).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
+    expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('is left to an operation after a look that took long: a restore may have begun', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    const { signal } = new AbortController();
+    const stop = world.kube.intercept(({ verb, kind }) =>
+      verb === 'list' && kind === 'Pod' ? world.deps.time.pause(3_000, signal) : undefined,
+    );
+    expect(await world.look()).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
+    stop();
+    expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('keeps its clients out while a restore is under way', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    const { incarnation } = world.cluster.status;
+    if (incarnation === undefined) throw new Error('no incarnation is recorded');
+    const restore = { name: 'r', uid: 'u', token: 't', location: 's3://backups' };
+    changeStatus(world, { incarnation: { ...incarnation, restore } });
+    await world.look();
+    expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('is told when something else has its name', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    world.kube.seed({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'example-client', namespace: 'shop' },
+    });
+    const { decision, created } = await world.look();
+    expect(created).toBeUndefined();
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
+  });
+});
+
+describe('a cluster of which everything shared was deleted', () => {
+  it('has all of it again after one pass', async () => {
+    const world = await available();
+    const before = shared(world);
+    await deleteShared(world, () => true);
+    await world.look();
+    expect(shared(world)).toEqual(before);
+  });
+
+  it('has all of it again when the pass was killed at any of its API calls', async () => {
+    const whole = await available();
+    const before = shared(whole);
+    await deleteShared(whole, () => true);
+    const begun = whole.calls;
+    await whole.look();
+    const calls = whole.calls - begun;
+    expect(calls).toBeGreaterThan(10);
+    for (let call = 1; call <= calls; call += 1) {
+      for (const arrives of [false, true]) {
+        const world = await available();
+        await deleteShared(world, () => true);
+        world.kill({ at: world.calls + call, arrives: () => arrives });
+        await expect(world.look()).rejects.toBeInstanceOf(Killed);
+        world.reboot();
+        const { assessment } = await world.drive(NOTHING_ASKED);
+        expect(assessment.decision.kind).toBe('idle');
+        expect(shared(world), `killed at call ${call} of ${calls}`).toEqual(before);
+      }
+    }
+  });
+});
