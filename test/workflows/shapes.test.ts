@@ -157,6 +157,7 @@ describe('the data of workflows and passes', () => {
       { ...good, summary: { ...summary, phase: 'x'.repeat(3_000) } },
     ],
     ['verdicts that are no list', { ...good, verdicts: {} }],
+    ['a repair without a kind', { ...good, repaired: {} }],
   ])('is refused with %s', (_, forged) => {
     expect(isAssessment(good)).toBe(true);
     expect(isProgress({ assessment: good })).toBe(true);

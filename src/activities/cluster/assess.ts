@@ -1,10 +1,10 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
-import { blocked, type Decision, type SharedObject } from '../../planner/model/decision.ts';
+import { blocked, type Decision } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { Actor } from '../../planner/model/actor.ts';
 import type { Situation } from '../../planner/model/situation.ts';
-import { createdInPass } from '../../planner/operations/repair/in-pass.ts';
+import { type RepairInPass, repairInPass } from '../../planner/operations/repair/in-pass.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
 import { judgeRequests, type Verdict } from '../../planner/checks/human-requests.ts';
@@ -18,6 +18,7 @@ import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
 import { readCluster } from '../resource/read-cluster.ts';
+import { putBackEdited } from '../steps/apply-objects.ts';
 import { createMissing } from '../steps/ensure-objects.ts';
 import { messageOf } from '../../api/values/message-of.ts';
 import { timestamp } from '../../api/values/time.ts';
@@ -29,8 +30,8 @@ export interface Assessment {
   readonly summary: ClusterSummary | undefined;
   /** What became of each request. */
   readonly verdicts?: readonly Verdict[];
-  /** What the pass found missing and created before it looked once more. */
-  readonly created?: readonly SharedObject[];
+  /** What the pass repaired by itself before it looked once more. */
+  readonly repaired?: RepairInPass;
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -72,8 +73,8 @@ const CHANGING_MS = 1_000;
 const RECENT_MS = 3_000;
 
 /**
- * Looks, creates shared objects that are missing (docs/decisions/0121-a-pass-creates-what-is-missing.md) and looks again, decides, and
- * writes the status when it changed. Can run twice. Nothing is done for a resource whose status could not be written, because others
+ * Looks, repairs shared objects (docs/decisions/0121-a-pass-repairs-shared-objects.md) and looks again, decides, and writes the status
+ * when it changed. Can run twice. Nothing is done for a resource whose status could not be written, because others
  * changed it faster: it is looked at again soon.
  */
 export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
@@ -114,9 +115,10 @@ function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
 async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
   const begun = deps.time.now();
   const first = await look(deps, ref, context);
-  const missing = first === undefined ? [] : createdInPass(first.observation, context.actor, first.decision);
-  const isTried = missing.length > 0 && deps.time.now() - begun < RECENT_MS;
-  const isCreated = first !== undefined && isTried && (await create(deps, first.cluster, missing));
+  if (first === undefined) return gone(deps);
+  const step = repairInPass(first.observation, context.actor, first.decision);
+  const isTried = step !== undefined && deps.time.now() - begun < RECENT_MS;
+  const isRepaired = isTried && (await repair(deps, first.cluster, step));
   const seen = isTried ? await look(deps, ref, context) : first;
   if (seen === undefined) return gone(deps);
   const { cluster, observation, decision } = seen;
@@ -139,7 +141,7 @@ async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Prom
     generation: observation.cluster.generation,
     summary: summaryOf(observation, status),
     ...(verdicts.length > 0 && { verdicts }),
-    ...(isCreated && { created: missing }),
+    ...(isRepaired && { repaired: step }),
   };
 }
 
@@ -158,20 +160,19 @@ async function look(deps: Dependencies, ref: ClusterRef, context: Context): Prom
 }
 
 /** A pass ends in time even when a webhook does not answer. */
-const CREATE_TIMEOUT_MS = 5_000;
+const REPAIR_TIMEOUT_MS = 5_000;
 
-/** Whether all of them were created. What is refused is left to an operation, which tries again and says what is wrong. */
-async function create(
-  deps: Dependencies,
-  cluster: EtcdCluster,
-  missing: readonly SharedObject[],
-): Promise<boolean> {
+/** Whether the step was performed. What is refused is left to an operation, which tries again and says what is wrong. */
+async function repair(deps: Dependencies, cluster: EtcdCluster, step: RepairInPass): Promise<boolean> {
+  const options = { timeoutMs: REPAIR_TIMEOUT_MS };
   try {
-    await createMissing(deps, cluster, { objects: missing, timeoutMs: CREATE_TIMEOUT_MS });
+    if (step.kind === 'ensureObjects') await createMissing(deps, cluster, step, options);
+    else await putBackEdited(deps, cluster, step, options);
     return true;
   } catch (error) {
     const { namespace, name } = cluster.metadata;
-    deps.logger.warn('missing objects could not be created', { namespace, name, error: messageOf(error) });
+    const about = { namespace, name, step: step.kind, error: messageOf(error) };
+    deps.logger.warn('a pass could not repair by itself', about);
     return false;
   }
 }

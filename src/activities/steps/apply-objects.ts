@@ -1,12 +1,13 @@
 import { type StoredObject, firstDrift, removals } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import type { KubeObject } from '../../kube/port.ts';
+import type { CallOptions, KubeClient, KubeObject } from '../../kube/port.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
 import type { Perform } from './perform.ts';
 
@@ -14,30 +15,43 @@ import type { Perform } from './perform.ts';
  * Puts our fields of shared objects back (server-side apply): what others own besides stays theirs. An object that
  * is gone or belongs to something else fails with PreconditionChanged.
  */
-export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) => {
-  const cluster = await readLivingCluster(deps.kube, ref);
-  for (const { object } of step.objects) {
+export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) =>
+  putBackEdited(deps, await readLivingCluster(deps.kube, ref), step);
+
+/**
+ * The same, of an EtcdCluster as it was just read.
+ * @param options of the calls that write
+ * @throws ApplicationFailure PreconditionChanged when one of them is gone, or belongs to something else
+ */
+export async function putBackEdited(
+  deps: Dependencies,
+  cluster: EtcdCluster,
+  { objects }: Pick<StepOf<'applyObjects'>, 'objects'>,
+  options: CallOptions = {},
+): Promise<void> {
+  const { namespace, name, uid } = cluster.metadata;
+  for (const { object } of objects) {
     const wanted = SHARED_OBJECTS[object](cluster);
-    const difference = await putBack(deps, ref, wanted);
+    const difference = await putBack(deps.kube, { wanted, ownerUid: uid }, options);
     if (difference === undefined) continue;
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
-    recordClusterEvent(deps, ref, { reason: 'ObjectPutBack', message });
+    recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectPutBack', message });
   }
-};
+}
 
 /** What it differed in; undefined when there was nothing to do. */
 async function putBack(
-  deps: Dependencies,
-  ref: ClusterRef,
-  wanted: ManifestObject,
+  kube: KubeClient,
+  { wanted, ownerUid }: { readonly wanted: ManifestObject; readonly ownerUid: string },
+  options: CallOptions,
 ): Promise<string | undefined> {
   const { apiVersion, kind, metadata } = wanted;
   const at = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
-  const found = await deps.kube.get(at);
+  const found = await kube.get(at, options);
   if (
     found === undefined ||
     found.metadata.deletionTimestamp !== undefined ||
-    !isControlledBy(found, ref.uid)
+    !isControlledBy(found, ownerUid)
   ) {
     throw preconditionChanged(
       `${kind} ${metadata.namespace}/${metadata.name} is no longer owned by this EtcdCluster`,
@@ -53,10 +67,10 @@ async function putBack(
       ...taken,
       metadata: { ...('metadata' in taken && (taken.metadata as object)), uid, resourceVersion },
     };
-    await deps.kube.patch(at, patch, { type: 'merge' });
+    await kube.patch(at, patch, { ...options, type: 'merge' });
   }
   // Under its uid: one that was deleted and made anew by somebody is not touched.
-  await deps.kube.apply({ ...wanted, metadata: { ...metadata, uid } });
+  await kube.apply({ ...wanted, metadata: { ...metadata, uid } }, options);
   return difference;
 }
 

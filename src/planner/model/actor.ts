@@ -53,6 +53,8 @@ export interface Actor {
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */
   readonly requests?: readonly PersonRequest[];
+  /** Nothing is under way, and nothing has to wait because it was repaired again and again: the pass may repair by itself. */
+  readonly mayRepair?: true;
   /** The run of the workflow of the operation that is under way, or that ended last, where it is known. */
   readonly ran?: { readonly operation: string; readonly runId: string };
 }

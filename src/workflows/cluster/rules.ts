@@ -1,5 +1,5 @@
 /** What an EtcdCluster adds to the engine's entity. Pure. */
-import type { Actor, Assessment, Decision } from '../../activities/index.ts';
+import type { Actor, Assessment, Decision, Step } from '../../activities/index.ts';
 import type { Kind, Rules, View } from '../engine/entity.ts';
 import type { Control, Ending } from '../messages/cluster.ts';
 import {
@@ -29,16 +29,19 @@ export const clusterRules: Rules<ClusterKind> = {
   slot: 'child',
   checksBy: 'signal',
   forgetExpired,
-  actor: people => ({ ...actorOf(people), ...(people.ran && { ran: people.ran }) }),
+  actor: (people, mayRepair) => ({
+    ...actorOf(people),
+    ...(people.ran && { ran: people.ran }),
+    ...(mayRepair && { mayRepair }),
+  }),
   control: controlOf,
   isFailure: ({ outcome }) => outcome === 'failed',
   undone: ending =>
     ending.outcome === 'handedBack' && ending.message !== undefined
       ? { ...ending, outcome: 'failed' }
       : undefined,
-  // What follows from another specification undoes nothing: a person who edits it is answered at once.
-  repeats: ({ step }, assessment) =>
-    step.kind === 'applyObjects' ? `${step.kind} of generation ${assessment?.generation ?? 0}` : undefined,
+  repeats: ({ step }, assessment) => putBack(step, assessment),
+  repaired: assessment => assessment.repaired && putBack(assessment.repaired, assessment),
 
   next({ assessment, people: { failed } }, now) {
     if (assessment === undefined) return { kind: 'rest', until: now };
@@ -79,6 +82,11 @@ export const clusterRules: Rules<ClusterKind> = {
 
   onEnded: afterOperation,
 };
+
+/** What follows from another specification undoes nothing: a person who edits it is answered at once. */
+function putBack({ kind }: Pick<Step, 'kind'>, assessment: Assessment | undefined): string | undefined {
+  return kind === 'applyObjects' ? `${kind} of generation ${assessment?.generation ?? 0}` : undefined;
+}
 
 /** Messages after which there is nothing new to plan for. */
 const ASKS_FOR_NOTHING: readonly ClusterMessage['kind'][] = ['used', 'refuse', 'given'];

@@ -40,6 +40,8 @@ export interface Entity<K extends Kind> {
   /** Something changed since the last look began. */
   readonly dirty: boolean;
   readonly isLooking: boolean;
+  /** When the last look began, in milliseconds since the epoch. */
+  readonly lookedAt: number;
   /** The look under way began before the operation ended: its answer is shown and not acted on. */
   readonly isStale: boolean;
   /** Something was asked for while the operation was being started: it may have been started without it. */
@@ -117,7 +119,8 @@ export interface Rules<K extends Kind> {
   readonly checksBy: 'signal' | 'look';
   /** Before a look: forgets what holds no longer. */
   forgetExpired?(people: K['People'], now: number): K['People'];
-  actor(people: K['People']): K['Actor'];
+  /** What a pass gets. `mayRepair`: it may do by itself what it would have to be done by an operation; see `repaired`. */
+  actor(people: K['People'], mayRepair: boolean): K['Actor'];
   /** A pass was started. */
   onLook?(people: K['People']): K['People'];
   /** A pass has ended: takes in its verdicts on what people asked for. */
@@ -131,6 +134,8 @@ export interface Rules<K extends Kind> {
    * this is not the same again.
    */
   repeats?(decision: K['Decision'], assessment: K['Assessment'] | undefined): string | undefined;
+  /** What the pass that answers this has repaired by itself, as `repeats` says it; undefined: nothing that may have to wait. */
+  repaired?(assessment: K['Assessment']): string | undefined;
   /** What an operation gets when it is started, and again when that has changed. */
   control?(people: K['People']): K['Signal'] | undefined;
   /** An operation was started. */
@@ -157,6 +162,7 @@ export function newEntity<K extends Kind>(carried: Carried<K>): Entity<K> {
     ending: undefined,
     dirty: true,
     isLooking: false,
+    lookedAt: 0,
     isStale: false,
     isControlStale: false,
     failures: 0,

@@ -2,21 +2,23 @@
 import type { Draft } from './draft.ts';
 import { mayContinueAsNew, isOperating } from './due.ts';
 import type { Kind } from './entity.ts';
-import { pacedUntil, pausedUntil, repeated } from './repeats.ts';
+import { over, pacedUntil, pausedUntil, repairsAtOnce, repeated } from './repeats.ts';
 
 /** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
   const { rules, facts } = draft;
   const { phase, people, wakeAt } = draft.state;
   const prepared = rules.forgetExpired?.(people, facts.now) ?? people;
-  draft.effect({ kind: 'look', actor: rules.actor(prepared) });
   const beside = isOperating(phase);
+  const mayRepair = !beside && repairsAtOnce(draft.state.repeats, facts.now);
+  draft.effect({ kind: 'look', actor: rules.actor(prepared, mayRepair) });
   draft.set({
     people: rules.onLook?.(prepared) ?? prepared,
     phase: beside ? phase : 'looking',
     wakeAt: beside ? wakeAt : undefined,
     dirty: false,
     isLooking: true,
+    lookedAt: facts.now,
   });
 }
 
@@ -29,11 +31,22 @@ export function nextLook<K extends Kind>(draft: Draft<K>): void {
 
 export function looked<K extends Kind>(draft: Draft<K>, assessment: K['Assessment']): void {
   draft.set({ isLooking: false });
+  noteRepair(draft, assessment);
   draft.takePass(assessment);
   if (isOperating(draft.state.phase)) return;
   if (!draft.state.isStale) return decide(draft);
   draft.set({ isStale: false });
   nextLook(draft);
+}
+
+/** What a pass has repaired counts as what an operation has: whether it was undone at once is seen by the same pass. */
+function noteRepair<K extends Kind>(draft: Draft<K>, assessment: K['Assessment']): void {
+  const { rules, facts, state } = draft;
+  const of = rules.repaired?.(assessment);
+  if (of === undefined) return;
+  const next = rules.next({ ...state, assessment }, facts.now);
+  const isUndone = next.kind === 'operate' && rules.repeats?.(next.decision, assessment) === of;
+  draft.set({ repeats: over(repeated(state.repeats, of, state.lookedAt), isUndone, facts.now) });
 }
 
 /** Does what the last pass decided, or waits. */

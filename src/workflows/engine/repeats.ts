@@ -60,6 +60,13 @@ function fractionOf(at: number): number {
   return (Math.floor(at) % 1_000) / 1_000;
 }
 
+/** Whether nothing has to wait, and what was done last did not have to be done again as soon as it was done. */
+export function repairsAtOnce(repeats: Repeats | undefined, now: number): boolean {
+  if (repeats === undefined || now - repeats.at >= FORGOTTEN_AFTER_MS) return true;
+  const isPaused = pausedUntil(repeats, repeats.of, now) !== undefined;
+  return repeats.undone === undefined && !isPaused && pacedUntil(repeats, now) === undefined;
+}
+
 /** What is remembered when what was begun has ended now. `isUndone`: it has to be done again. */
 export function over(repeats: Repeats | undefined, isUndone: boolean, now: number): Repeats | undefined {
   if (repeats === undefined || repeats.tookMs !== undefined) return repeats;

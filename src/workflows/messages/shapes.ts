@@ -114,6 +114,7 @@ const assessment = record({
       }),
     ),
   ),
+  repaired: optional(step),
 });
 
 const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');

@@ -1,18 +1,24 @@
 /** What a pass repairs by itself, without an operation. Pure. */
 import type { Actor } from '../../model/actor.ts';
-import type { Decision, SharedObject } from '../../model/decision.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { StepOf } from '../../model/step-catalogue.ts';
 import type { Situation } from '../../model/situation.ts';
 
+/** Of Services and the PodDisruptionBudget: those that are missing are created, those that were edited are put back. */
+export type RepairInPass = StepOf<'ensureObjects' | 'applyObjects'>;
+
 /**
- * The shared objects that are created by the pass that has found them missing: those that a repair would begin with, while no operation
- * is recorded and none has failed. Whoever asks for them again gets an operation, which is tried again and reported.
+ * The step that is performed by the pass that has planned it: shared objects that a repair would begin with, while nothing is under way
+ * and nothing has failed. What has to be done again gets an operation, which is tried again and reported.
  */
-export function createdInPass(
+export function repairInPass(
   { cluster }: Situation,
-  { failed }: Pick<Actor, 'failed'>,
+  { mayRepair, failed }: Pick<Actor, 'mayRepair' | 'failed'>,
   decision: Decision,
-): readonly SharedObject[] {
+): RepairInPass | undefined {
   const isRepair = decision.kind === 'operate' && decision.operation === 'repairCluster';
-  if (!isRepair || failed !== undefined || cluster.status.operation !== undefined) return [];
-  return decision.step.kind === 'ensureObjects' ? decision.step.objects : [];
+  const isFree = mayRepair === true && failed === undefined && cluster.status.operation === undefined;
+  if (!isRepair || !isFree) return undefined;
+  const { step } = decision;
+  return step.kind === 'ensureObjects' || step.kind === 'applyObjects' ? step : undefined;
 }

@@ -1,4 +1,4 @@
-/** Services and budgets that somebody deleted: the pass that finds them missing creates them (docs/decisions/0121). */
+/** Services and budgets that somebody deleted or edited: the pass that finds it repairs them (docs/decisions/0121). */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
@@ -25,6 +25,9 @@ async function deleteShared(world: OperatorWorld, isDeleted: (name: string) => b
       await kubectl.delete({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
 }
 
+/** As the workflow says it while it has nothing under way. */
+const FREE = { mayRepair: true } as const;
+
 const isClientService = (name: string): boolean => name === 'example-client';
 
 function shared(world: OperatorWorld): string[] {
@@ -42,9 +45,9 @@ describe('a cluster whose client Service was deleted', () => {
     const world = await available();
     const { status } = world.cluster;
     await deleteShared(world, isClientService);
-    const { decision, created } = await world.look();
+    const { decision, repaired } = await world.look(FREE);
     expect(decision.kind).toBe('idle');
-    expect(created).toEqual(['clientService']);
+    expect(repaired).toMatchObject({ kind: 'ensureObjects', objects: ['clientService'] });
     expect(shared(world)).toContain('example-client');
     expect(world.cluster.status).toEqual(status);
     expect(world.events).toMatchObject([
@@ -55,7 +58,7 @@ describe('a cluster whose client Service was deleted', () => {
   it('is read once before that', async () => {
     const world = await available();
     await deleteShared(world, isClientService);
-    await world.look();
+    await world.look(FREE);
     const own = world.kube.calls.filter(({ manager }) => manager === 'etcd-operator');
     const before = own.slice(
       0,
@@ -71,8 +74,8 @@ describe('a cluster whose client Service was deleted', () => {
     const stop = world.kube.intercept(({ verb, kind }) => {
       if (verb === 'create' && kind === 'Service') throw fault(403, 'Forbidden', 'a webhook says no');
     });
-    const { decision, created } = await world.look();
-    expect(created).toBeUndefined();
+    const { decision, repaired } = await world.look(FREE);
+    expect(repaired).toBeUndefined();
     expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'ensureObjects' } });
     expect(world.cluster.status.operation).toMatchObject({ type: 'repairCluster' });
     await expect(world.drive(NOTHING_ASKED, { failure: true })).rejects.toThrow('a webhook says no');
@@ -83,16 +86,17 @@ describe('a cluster whose client Service was deleted', () => {
   });
 
   it.each([
-    ['it is paused', { paused: { by: 'admin' } }],
+    ['an operation is under way, or has to wait', {}],
+    ['it is paused', { ...FREE, paused: { by: 'admin' } }],
     [
       'the same has failed',
-      { failed: { operation: 'repairCluster', step: 'ensureObjects', message: 'no', retryAt: 1 } },
+      { ...FREE, failed: { operation: 'repairCluster', step: 'ensureObjects', message: 'no', retryAt: 1 } },
     ],
-    ['another operation has failed', { failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } }],
+    ['another operation has failed', { ...FREE, failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } }],
   ])('is left to an operation while %s', async (_, actor) => {
     const world = await available();
     await deleteShared(world, isClientService);
-    expect(await world.look(actor)).not.toHaveProperty('created');
+    expect(await world.look(actor)).not.toHaveProperty('repaired');
     expect(shared(world)).not.toContain('example-client');
   });
 
@@ -100,7 +104,7 @@ describe('a cluster whose client Service was deleted', () => {
     const world = await available();
     await deleteShared(world, isClientService);
     changeStatus(world, { operation: { type: 'rolloutCluster', step: 'stopMember' } });
-    expect(await world.look()).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
+    expect(await world.look(FREE)).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
     expect(shared(world)).not.toContain('example-client');
   });
 
@@ -111,7 +115,7 @@ describe('a cluster whose client Service was deleted', () => {
     const stop = world.kube.intercept(({ verb, kind }) =>
       verb === 'list' && kind === 'Pod' ? world.deps.time.pause(3_000, signal) : undefined,
     );
-    expect(await world.look()).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
+    expect(await world.look(FREE)).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
     stop();
     expect(shared(world)).not.toContain('example-client');
   });
@@ -123,7 +127,7 @@ describe('a cluster whose client Service was deleted', () => {
     if (incarnation === undefined) throw new Error('no incarnation is recorded');
     const restore = { name: 'r', uid: 'u', token: 't', location: 's3://backups' };
     changeStatus(world, { incarnation: { ...incarnation, restore } });
-    await world.look();
+    await world.look(FREE);
     expect(shared(world)).not.toContain('example-client');
   });
 
@@ -135,9 +139,44 @@ describe('a cluster whose client Service was deleted', () => {
       kind: 'Service',
       metadata: { name: 'example-client', namespace: 'shop' },
     });
-    const { decision, created } = await world.look();
-    expect(created).toBeUndefined();
+    const { decision, repaired } = await world.look(FREE);
+    expect(repaired).toBeUndefined();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
+  });
+});
+
+describe('a cluster whose client Service was edited', () => {
+  const service = { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'example-client' };
+  const edit = (world: OperatorWorld) =>
+    world.kube.as('kubectl').patch(service, { spec: { selector: { app: 'other' } } }, { type: 'merge' });
+
+  it('has it as it should be after one pass, without an operation', async () => {
+    const world = await available();
+    const spec = world.kube.peek(service)?.['spec'];
+    const { status } = world.cluster;
+    await edit(world);
+    const { decision, repaired } = await world.look(FREE);
+    expect(decision.kind).toBe('idle');
+    expect(repaired).toMatchObject({ kind: 'applyObjects', objects: [{ object: 'clientService' }] });
+    expect(world.kube.peek(service)?.['spec']).toEqual(spec);
+    expect(world.cluster.status).toEqual(status);
+    expect(world.events).toMatchObject([{ reason: 'ObjectPutBack' }]);
+  });
+
+  it('gets an operation when somebody edits it at once again', async () => {
+    const world = await available();
+    const spec = world.kube.peek(service)?.['spec'];
+    await edit(world);
+    const stop = world.kube.intercept(async ({ verb, kind, manager }) => {
+      if (verb === 'get' && kind === 'Service' && manager === 'etcd-operator') await edit(world);
+    });
+    const { decision, repaired } = await world.look(FREE);
+    expect(repaired).toBeDefined();
+    expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'applyObjects' } });
+    expect(world.cluster.status.operation).toMatchObject({ type: 'repairCluster' });
+    stop();
+    await world.drive(NOTHING_ASKED);
+    expect(world.kube.peek(service)?.['spec']).toEqual(spec);
   });
 });
 
@@ -146,7 +185,7 @@ describe('a cluster of which everything shared was deleted', () => {
     const world = await available();
     const before = shared(world);
     await deleteShared(world, () => true);
-    await world.look();
+    await world.look(FREE);
     expect(shared(world)).toEqual(before);
   });
 
@@ -155,7 +194,7 @@ describe('a cluster of which everything shared was deleted', () => {
     const before = shared(whole);
     await deleteShared(whole, () => true);
     const begun = whole.calls;
-    await whole.look();
+    await whole.look(FREE);
     const calls = whole.calls - begun;
     expect(calls).toBeGreaterThan(10);
     for (let call = 1; call <= calls; call += 1) {
@@ -163,7 +202,7 @@ describe('a cluster of which everything shared was deleted', () => {
         const world = await available();
         await deleteShared(world, () => true);
         world.kill({ at: world.calls + call, arrives: () => arrives });
-        await expect(world.look()).rejects.toBeInstanceOf(Killed);
+        await expect(world.look(FREE)).rejects.toBeInstanceOf(Killed);
         world.reboot();
         const { assessment } = await world.drive(NOTHING_ASKED);
         expect(assessment.decision.kind).toBe('idle');
