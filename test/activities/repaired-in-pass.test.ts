@@ -92,7 +92,10 @@ describe('a cluster whose client Service was deleted', () => {
       'the same has failed',
       { ...FREE, failed: { operation: 'repairCluster', step: 'ensureObjects', message: 'no', retryAt: 1 } },
     ],
-    ['another operation has failed', { ...FREE, failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } }],
+    [
+      'another operation has failed',
+      { ...FREE, failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } },
+    ],
   ])('is left to an operation while %s', async (_, actor) => {
     const world = await available();
     await deleteShared(world, isClientService);

@@ -206,7 +206,7 @@ export function scriptedActivities(script: Script): Activities {
   };
   const assess = async (_: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
     await script.beforeLook();
-    const { ran, ...asked } = actor;
+    const { ran, mayRepair: _mayRepair, ...asked } = actor;
     script.runs.push(ran);
     script.actors.push(asked);
     const decision = script.decide(actor);

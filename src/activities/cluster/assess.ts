@@ -16,6 +16,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { clusterFacts, observe } from '../observe/observe.ts';
 import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { withTimeLimit } from '../../kube/time-limit.ts';
 import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import { putBackEdited } from '../steps/apply-objects.ts';
@@ -164,10 +165,10 @@ const REPAIR_TIMEOUT_MS = 5_000;
 
 /** Whether the step was performed. What is refused is left to an operation, which tries again and says what is wrong. */
 async function repair(deps: Dependencies, cluster: EtcdCluster, step: RepairInPass): Promise<boolean> {
-  const options = { timeoutMs: REPAIR_TIMEOUT_MS };
+  const hasty = { ...deps, kube: withTimeLimit(deps.kube, REPAIR_TIMEOUT_MS) };
   try {
-    if (step.kind === 'ensureObjects') await createMissing(deps, cluster, step, options);
-    else await putBackEdited(deps, cluster, step, options);
+    if (step.kind === 'ensureObjects') await createMissing(hasty, cluster, step);
+    else await putBackEdited(hasty, cluster, step);
     return true;
   } catch (error) {
     const { namespace, name } = cluster.metadata;

@@ -1,6 +1,6 @@
 import { type StoredObject, firstDrift, removals } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import type { CallOptions, KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -20,19 +20,17 @@ export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) =>
 
 /**
  * The same, of an EtcdCluster as it was just read.
- * @param options of the calls that write
  * @throws ApplicationFailure PreconditionChanged when one of them is gone, or belongs to something else
  */
 export async function putBackEdited(
   deps: Dependencies,
   cluster: EtcdCluster,
   { objects }: Pick<StepOf<'applyObjects'>, 'objects'>,
-  options: CallOptions = {},
 ): Promise<void> {
   const { namespace, name, uid } = cluster.metadata;
   for (const { object } of objects) {
     const wanted = SHARED_OBJECTS[object](cluster);
-    const difference = await putBack(deps.kube, { wanted, ownerUid: uid }, options);
+    const difference = await putBack(deps.kube, { wanted, ownerUid: uid });
     if (difference === undefined) continue;
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectPutBack', message });
@@ -43,11 +41,10 @@ export async function putBackEdited(
 async function putBack(
   kube: KubeClient,
   { wanted, ownerUid }: { readonly wanted: ManifestObject; readonly ownerUid: string },
-  options: CallOptions,
 ): Promise<string | undefined> {
   const { apiVersion, kind, metadata } = wanted;
   const at = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
-  const found = await kube.get(at, options);
+  const found = await kube.get(at);
   if (
     found === undefined ||
     found.metadata.deletionTimestamp !== undefined ||
@@ -67,10 +64,10 @@ async function putBack(
       ...taken,
       metadata: { ...('metadata' in taken && (taken.metadata as object)), uid, resourceVersion },
     };
-    await kube.patch(at, patch, { ...options, type: 'merge' });
+    await kube.patch(at, patch, { type: 'merge' });
   }
   // Under its uid: one that was deleted and made anew by somebody is not touched.
-  await kube.apply({ ...wanted, metadata: { ...metadata, uid } }, options);
+  await kube.apply({ ...wanted, metadata: { ...metadata, uid } });
   return difference;
 }
 

@@ -1,6 +1,6 @@
 import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
-import type { CallOptions, KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
@@ -16,10 +16,9 @@ export async function createOwned(
   kube: KubeClient,
   object: ManifestObject,
   ownerUid: string,
-  options: CallOptions = {},
 ): Promise<'created' | 'found'> {
   try {
-    const created = await kube.create(object, options);
+    const created = await kube.create(object);
     if (object.kind === CLAIM.kind) await noteUid(kube, created);
     return 'created';
   } catch (error) {

@@ -3,7 +3,6 @@ import { disruptionBudget } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
 import type { SharedObject } from '../../planner/model/decision.ts';
-import type { CallOptions } from '../../kube/port.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -25,21 +24,19 @@ export const ensureObjects: Perform<'ensureObjects'> = async (deps, ref, step) =
 
 /**
  * The same, of an EtcdCluster as it was just read.
- * @param options of the call that creates each
  * @throws ApplicationFailure PreconditionChanged when it has no cluster id yet, or something else bears the name of one of them
  */
 export async function createMissing(
   deps: Dependencies,
   cluster: EtcdCluster,
   { objects }: Pick<StepOf<'ensureObjects'>, 'objects'>,
-  options: CallOptions = {},
 ): Promise<void> {
   const { namespace, name, uid } = cluster.metadata;
   if (objects.includes('clientService') && cluster.status?.clusterID === undefined) {
     throw preconditionChanged('no cluster id is recorded: the client Service is not created');
   }
   for (const object of objects.map(each => SHARED_OBJECTS[each](cluster))) {
-    const outcome = await createOwned(deps.kube, object, uid, options);
+    const outcome = await createOwned(deps.kube, object, uid);
     // That a cluster which is being created gets its Service is no news beside that it was formed and is available.
     if (outcome === 'created' && cluster.status?.phase !== 'Creating') {
       const message = `created ${object.kind} ${object.metadata.name}`;

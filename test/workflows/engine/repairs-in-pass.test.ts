@@ -7,7 +7,11 @@ import { NOTHING_ASKED } from '../../../src/workflows/cluster/people.ts';
 import { type ClusterKind, clusterRules } from '../../../src/workflows/cluster/rules.ts';
 
 const START = 1_000_000;
-const REST: Assessment = { decision: { kind: 'idle', nextLookSeconds: 600 }, generation: 1, summary: undefined };
+const REST: Assessment = {
+  decision: { kind: 'idle', nextLookSeconds: 600 },
+  generation: 1,
+  summary: undefined,
+};
 const step = { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'ports' }] } as const;
 const timing = { startToCloseSeconds: 1, scheduleToCloseSeconds: 1, heartbeatSeconds: 1 };
 const AGAIN = {
