@@ -26,7 +26,7 @@ async function deleteShared(world: OperatorWorld, isDeleted: (name: string) => b
 }
 
 /** As the workflow says it while it has nothing under way. */
-const FREE = { mayRepair: true } as const;
+const FREE = { mayRepair: 'all' } as const;
 
 const isClientService = (name: string): boolean => name === 'example-client';
 
@@ -86,7 +86,7 @@ describe('a cluster whose client Service was deleted', () => {
   });
 
   it.each([
-    ['an operation is under way, or has to wait', {}],
+    ['an operation is under way', {}],
     ['it is paused', { ...FREE, paused: { by: 'admin' } }],
     [
       'the same has failed',
@@ -164,6 +164,15 @@ describe('a cluster whose client Service was edited', () => {
     expect(world.kube.peek(service)?.['spec']).toEqual(spec);
     expect(world.cluster.status).toEqual(status);
     expect(world.events).toMatchObject([{ reason: 'ObjectPutBack' }]);
+  });
+
+  it('is left to an operation while that has to wait, and what is missing is not', async () => {
+    const world = await available();
+    await edit(world);
+    expect(await world.look({ mayRepair: 'missing' })).not.toHaveProperty('repaired');
+    const other = await available();
+    await deleteShared(other, isClientService);
+    expect(await other.look({ mayRepair: 'missing' })).toHaveProperty('repaired');
   });
 
   it('gets an operation when somebody edits it at once again', async () => {

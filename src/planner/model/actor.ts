@@ -53,8 +53,11 @@ export interface Actor {
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */
   readonly requests?: readonly PersonRequest[];
-  /** Nothing is under way, and nothing has to wait because it was repaired again and again: the pass may repair by itself. */
-  readonly mayRepair?: true;
+  /**
+   * Nothing is under way, so the pass may repair by itself: what is missing, or also what was edited, unless that has to wait because it
+   * was put back again and again.
+   */
+  readonly mayRepair?: 'missing' | 'all';
   /** The run of the workflow of the operation that is under way, or that ended last, where it is known. */
   readonly ran?: { readonly operation: string; readonly runId: string };
 }

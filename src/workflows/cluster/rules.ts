@@ -29,10 +29,10 @@ export const clusterRules: Rules<ClusterKind> = {
   slot: 'child',
   checksBy: 'signal',
   forgetExpired,
-  actor: (people, mayRepair) => ({
+  actor: (people, may) => ({
     ...actorOf(people),
     ...(people.ran && { ran: people.ran }),
-    ...(mayRepair && { mayRepair }),
+    ...(may !== 'nothing' && { mayRepair: may === 'all' ? 'all' : 'missing' }),
   }),
   control: controlOf,
   isFailure: ({ outcome }) => outcome === 'failed',

@@ -108,6 +108,9 @@ export interface Reaction<K extends Kind> {
 /** Of an entity, what its kind decides by. */
 export type View<K extends Kind> = Pick<Entity<K>, 'people' | 'running' | 'assessment'>;
 
+/** What a pass may do by itself: nothing while an operation is under way; all but what may have to wait (Rules.repeats); all. */
+export type ByItself = 'nothing' | 'withoutRepeats' | 'all';
+
 /** What one kind of resource adds. Pure. */
 export interface Rules<K extends Kind> {
   readonly backoff: Backoff;
@@ -119,8 +122,8 @@ export interface Rules<K extends Kind> {
   readonly checksBy: 'signal' | 'look';
   /** Before a look: forgets what holds no longer. */
   forgetExpired?(people: K['People'], now: number): K['People'];
-  /** What a pass gets. `mayRepair`: it may do by itself what it would have to be done by an operation; see `repaired`. */
-  actor(people: K['People'], mayRepair: boolean): K['Actor'];
+  /** What a pass gets. `may`: what it may do by itself, in place of an operation. */
+  actor(people: K['People'], may: ByItself): K['Actor'];
   /** A pass was started. */
   onLook?(people: K['People']): K['People'];
   /** A pass has ended: takes in its verdicts on what people asked for. */

@@ -2,7 +2,7 @@
 import type { Draft } from './draft.ts';
 import { mayContinueAsNew, isOperating } from './due.ts';
 import type { Kind } from './entity.ts';
-import { over, pacedUntil, pausedUntil, repairsAtOnce, repeated } from './repeats.ts';
+import { over, pacedUntil, pausedUntil, repeatsAtOnce, repeated } from './repeats.ts';
 
 /** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
@@ -10,8 +10,8 @@ export function look<K extends Kind>(draft: Draft<K>): void {
   const { phase, people, wakeAt } = draft.state;
   const prepared = rules.forgetExpired?.(people, facts.now) ?? people;
   const beside = isOperating(phase);
-  const mayRepair = !beside && repairsAtOnce(draft.state.repeats, facts.now);
-  draft.effect({ kind: 'look', actor: rules.actor(prepared, mayRepair) });
+  const may = repeatsAtOnce(draft.state.repeats, facts.now) ? 'all' : 'withoutRepeats';
+  draft.effect({ kind: 'look', actor: rules.actor(prepared, beside ? 'nothing' : may) });
   draft.set({
     people: rules.onLook?.(prepared) ?? prepared,
     phase: beside ? phase : 'looking',

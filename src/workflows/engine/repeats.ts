@@ -61,7 +61,7 @@ function fractionOf(at: number): number {
 }
 
 /** Whether nothing has to wait, and what was done last did not have to be done again as soon as it was done. */
-export function repairsAtOnce(repeats: Repeats | undefined, now: number): boolean {
+export function repeatsAtOnce(repeats: Repeats | undefined, now: number): boolean {
   if (repeats === undefined || now - repeats.at >= FORGOTTEN_AFTER_MS) return true;
   const isPaused = pausedUntil(repeats, repeats.of, now) !== undefined;
   return repeats.undone === undefined && !isPaused && pacedUntil(repeats, now) === undefined;

@@ -44,10 +44,10 @@ class World {
   }
 
   /** Something changed: what the pass that follows may do, which takes so long and answers this. */
-  pass(assessment: Assessment, lasts = 100): boolean {
+  pass(assessment: Assessment, lasts = 100): Actor['mayRepair'] {
     this.take({ kind: this.entity.passes === 0 && !this.entity.isLooking ? 'begin' : 'changed' });
     if (!this.entity.isLooking) this.take({ kind: 'turn' });
-    const { mayRepair = false } = this.#actor ?? {};
+    const mayRepair = this.#actor?.mayRepair;
     this.now += lasts;
     this.take({ kind: 'looked', assessment });
     return mayRepair;
@@ -57,8 +57,8 @@ class World {
 describe('a pass of a cluster', () => {
   it('may repair by itself while nothing is under way', () => {
     const world = new World();
-    expect(world.pass(REST)).toBe(true);
-    expect(world.pass(REST)).toBe(true);
+    expect(world.pass(REST)).toBe('all');
+    expect(world.pass(REST)).toBe('all');
   });
 
   it('may not while an operation is under way', () => {
@@ -67,7 +67,7 @@ describe('a pass of a cluster', () => {
     expect(world.started).toHaveLength(1);
     world.take({ kind: 'started' });
     world.take({ kind: 'ended', ending: { operation: 'repairCluster', outcome: 'ended' } });
-    expect(world.pass(REST)).toBe(true);
+    expect(world.pass(REST)).toBe('all');
     const following = newEntity<ClusterKind>({
       people: NOTHING_ASKED,
       running: { operation: 'repairCluster', generation: 1 },
@@ -83,27 +83,27 @@ describe('a pass of a cluster', () => {
   it('may put the same back three times, and then waits as an operation would', () => {
     const world = new World();
     const repaired = { ...REST, repaired: step };
-    expect([1, 2, 3, 4].map(() => world.pass(repaired))).toEqual([true, true, true, false]);
-    expect(world.pass(AGAIN)).toBe(false);
+    expect([1, 2, 3, 4].map(() => world.pass(repaired))).toEqual(['all', 'all', 'all', 'missing']);
+    expect(world.pass(AGAIN)).toBe('missing');
     expect(world.started).toEqual([]);
     expect(world.entity.phase).toBe('resting');
     expect(world.entity.wakeAt).toBeGreaterThan(world.now);
     world.now = world.entity.wakeAt ?? 0;
-    expect(world.pass(repaired)).toBe(true);
+    expect(world.pass(repaired)).toBe('all');
   });
 
   it('may create what is missing as often as it is', () => {
     const world = new World();
     const created = { ...REST, repaired: { kind: 'ensureObjects', objects: ['clientService'] } } as const;
-    expect([1, 2, 3, 4, 5].map(() => world.pass(created))).toEqual(Array(5).fill(true));
+    expect([1, 2, 3, 4, 5].map(() => world.pass(created))).toEqual(Array(5).fill('all'));
   });
 
   it('waits in proportion after one that took long', () => {
     const world = new World();
     world.pass({ ...REST, repaired: step }, 3_000);
-    expect(world.pass(REST)).toBe(false);
+    expect(world.pass(REST)).toBe('missing');
     world.now += 60_000;
-    expect(world.pass(REST)).toBe(true);
+    expect(world.pass(REST)).toBe('all');
   });
 
   it('leaves to an operation what had to be done again at once', () => {
@@ -115,7 +115,7 @@ describe('a pass of a cluster', () => {
     world.take({ kind: 'ended', ending: { operation: 'repairCluster', outcome: 'ended' } });
     // The pass that follows the operation.
     world.take({ kind: 'looked', assessment: REST });
-    expect(world.pass(REST)).toBe(true);
+    expect(world.pass(REST)).toBe('all');
   });
 
   it('may repair by itself again two minutes later', () => {
@@ -123,6 +123,6 @@ describe('a pass of a cluster', () => {
     const repaired = { ...REST, repaired: step };
     for (let times = 0; times < 4; times += 1) world.pass(repaired);
     world.now += 120_000;
-    expect(world.pass(repaired)).toBe(true);
+    expect(world.pass(repaired)).toBe('all');
   });
 });

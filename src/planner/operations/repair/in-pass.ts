@@ -17,8 +17,8 @@ export function repairInPass(
   decision: Decision,
 ): RepairInPass | undefined {
   const isRepair = decision.kind === 'operate' && decision.operation === 'repairCluster';
-  const isFree = mayRepair === true && failed === undefined && cluster.status.operation === undefined;
-  if (!isRepair || !isFree) return undefined;
+  if (!isRepair || failed !== undefined || cluster.status.operation !== undefined) return undefined;
   const { step } = decision;
-  return step.kind === 'ensureObjects' || step.kind === 'applyObjects' ? step : undefined;
+  if (step.kind === 'ensureObjects') return mayRepair === undefined ? undefined : step;
+  return step.kind === 'applyObjects' && mayRepair === 'all' ? step : undefined;
 }
