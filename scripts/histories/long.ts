@@ -88,6 +88,23 @@ export const longHistories: readonly Scenario[] = [
     return { 'etcdCluster-pausing': entity.handle };
   },
 
+  /** The same, mended by passes until it has to wait. */
+  async function repairedByPasses(bench) {
+    const script = new Script();
+    script.passesRepair = true;
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    for (let time = 1; time <= 4; time += 1) {
+      script.plan('repairCluster', [
+        { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.selector' }] },
+      ]);
+      await entity.changed();
+      await until(() => script.remaining.length === 0);
+      await entity.quiet();
+    }
+    return { 'etcdCluster-repaired-by-passes': entity.handle };
+  },
+
   /** A restore that cannot begin, for another reason each time, which its cluster is told. */
   async function restoreContinued(bench) {
     const entity = bench.entity();

@@ -2,6 +2,7 @@
  * Activities that follow a script instead of looking at a world: they plan the steps that are left, and a performed step is
  * left no more. For tests of workflows, which hold no knowledge of etcd or Kubernetes either.
  */
+import type { RepairInPass } from '../../src/planner/operations/repair/in-pass.ts';
 import { ApplicationFailure } from '@temporalio/activity';
 import {
   type Activities,
@@ -83,6 +84,8 @@ export class Script {
   consent: Consent | undefined;
   /** What passes say of requests. */
   judge: (request: PersonRequest) => Verdict = ({ id }) => ({ id, outcome: 'refused', message: 'no' });
+  /** Passes repair by themselves what the workflow lets them. */
+  passesRepair = false;
   /** Runs before every pass. */
   beforeLook: Behaviour = async () => {};
 
@@ -106,6 +109,14 @@ export class Script {
     const released = new Promise<void>(resolve => (release = resolve));
     this.behaviours.set(kind, () => released);
     return release;
+  }
+
+  /** What a pass repairs by itself. */
+  repair({ mayRepair }: Actor): RepairInPass | undefined {
+    const [step] = this.remaining;
+    if (!this.passesRepair || mayRepair !== 'all' || step?.kind !== 'applyObjects') return undefined;
+    this.remaining.shift();
+    return step;
   }
 
   decide(actor: Actor): Decision {
@@ -204,11 +215,12 @@ export function scriptedActivities(script: Script): Activities {
     if (kind === 'removeFinalizer') script.gone = true;
     return 'done';
   };
-  const assess = async (_: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
+  const assess = async (_ref: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
     await script.beforeLook();
-    const { ran, mayRepair: _mayRepair, ...asked } = actor;
+    const { ran, mayRepair: _, ...asked } = actor;
     script.runs.push(ran);
     script.actors.push(asked);
+    const repaired = script.repair(actor);
     const decision = script.decide(actor);
     if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
     const verdicts = actor.requests?.map(script.judge);
@@ -217,6 +229,7 @@ export function scriptedActivities(script: Script): Activities {
       generation: script.generation,
       summary: script.summary(actor),
       ...(verdicts && { verdicts }),
+      ...(repaired && { repaired }),
     };
   };
   const steps = NAMES.map(name => [name, () => perform(name as Step['kind'])] as const);

@@ -27,6 +27,7 @@ const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 const NEEDS: Readonly<Record<string, string>> = {
   storedBackupVerified: 'verifyStoredBackup',
   mendedEverMoreSeldom: 'pause-between-repeats',
+  repairedByPasses: 'withoutRepeats',
 };
 
 let bench: WorkflowBench;
