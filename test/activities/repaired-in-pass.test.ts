@@ -2,6 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
+import { createActivities } from '../../src/activities/index.ts';
+import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 import { Killed } from '../worlds/workflow-run.ts';
@@ -121,6 +123,50 @@ describe('a cluster whose client Service was deleted', () => {
     expect(await world.look(FREE)).toMatchObject({ decision: { step: { kind: 'ensureObjects' } } });
     stop();
     expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('is left to an operation by another attempt of the pass: people may have asked for a pause meanwhile', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    const { assess } = createActivities(world.deps);
+    const second = new ActivityEnvironment({ attempt: 2 });
+    const context = { actor: FREE, workflowId: 'entity' };
+    expect(await second.run(assess, world.ref, context)).toMatchObject({
+      decision: { step: { kind: 'ensureObjects' } },
+    });
+    expect(shared(world)).not.toContain('example-client');
+  });
+
+  it('is told as repaired, and repaired once, when its status is changed by others all the time', async () => {
+    const world = await available();
+    await deleteShared(world, isClientService);
+    changeStatus(world, { ready: '0/3' });
+    let round = 100;
+    const stop = world.kube.intercept(({ verb, kind, manager }) => {
+      if (manager !== 'etcd-operator') return;
+      if (verb === 'replace' && kind === 'EtcdCluster') changeStatus(world, { lastSerial: (round += 1) });
+    });
+    expect(await world.look(FREE)).toMatchObject({
+      repaired: { kind: 'ensureObjects' },
+      decision: { reason: 'ChangedConcurrently' },
+    });
+    stop();
+    expect(shared(world)).toContain('example-client');
+  });
+
+  it('is created within six seconds, or by an operation', async () => {
+    const world = await available();
+    await deleteShared(world, () => true);
+    const { signal } = new AbortController();
+    const stop = world.kube.intercept(({ verb }) =>
+      verb === 'create' ? world.deps.time.pause(6_000, signal) : undefined,
+    );
+    const { decision, repaired } = await world.look(FREE);
+    stop();
+    expect(repaired).toBeUndefined();
+    // The peer Service, which comes first, is there.
+    expect(shared(world)).toEqual(['example']);
+    expect(decision).toMatchObject({ step: { objects: ['clientService', 'disruptionBudget'] } });
   });
 
   it('keeps its clients out while a restore is under way', async () => {

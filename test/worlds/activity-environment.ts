@@ -8,12 +8,14 @@ const INFO = { activityType: 'test', attempt: 1, taskQueue: 'test', inWorkflow: 
 
 export class ActivityEnvironment {
   heartbeats = 0;
+  readonly #info: Info;
   readonly #controller = new AbortController();
   readonly #cancelled = new Promise<never>((_, reject) => {
     this.#controller.signal.addEventListener('abort', () => reject(this.#controller.signal.reason as Error));
   });
 
-  constructor() {
+  constructor({ attempt = 1 }: { readonly attempt?: number } = {}) {
+    this.#info = { ...INFO, attempt };
     this.#cancelled.catch(() => undefined);
   }
 
@@ -33,7 +35,7 @@ export class ActivityEnvironment {
   #context(): Context {
     const beat = () => void (this.heartbeats += 1);
     const arguments_ = [
-      INFO,
+      this.#info,
       this.#cancelled,
       this.#controller.signal,
       beat,

@@ -1,4 +1,5 @@
 /** One pass: observe → plan → report. Returns the decision, which the workflow's history records. */
+import { Context } from '@temporalio/activity';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { blocked, type Decision } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
@@ -59,7 +60,7 @@ export interface ClusterSummary {
   }[];
 }
 
-interface Context {
+interface PassContext {
   readonly actor: Actor;
   readonly workflowId: string;
 }
@@ -68,26 +69,30 @@ interface Context {
 const CHANGING_MS = 1_000;
 
 /**
- * A pass acts only upon what it began to look at so recently: far less than it takes until another worker repeats the pass of one that
- * does not answer (HEARTBEAT_SECONDS), so that no operation can have begun meanwhile.
+ * A pass repairs only upon what it began to look at so recently, and makes no call for it later than that: less than it takes until
+ * another worker repeats the pass of one that does not answer (HEARTBEAT_SECONDS), so that no operation has begun meanwhile.
  */
 const RECENT_MS = 3_000;
+const REPAIR_MS = 6_000;
 
 /**
  * Looks, repairs shared objects (docs/decisions/0121-a-pass-repairs-shared-objects.md) and looks again, decides, and writes the status
  * when it changed. Can run twice. Nothing is done for a resource whose status could not be written, because others
  * changed it faster: it is looked at again soon.
  */
-export async function assess(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
+export async function assess(deps: Dependencies, ref: ClusterRef, context: PassContext): Promise<Assessment> {
   const begun = deps.time.now();
+  const repaired: RepairInPass[] = [];
   try {
-    return await retryOnConflict(
-      () => pass(deps, ref, context),
+    const answer = await retryOnConflict(
+      () => pass(deps, ref, { ...context, repaired }),
       async () => {
         const cluster = await readCluster(deps.kube, ref);
         return cluster === undefined ? gone(deps) : changing(deps, cluster);
       },
     );
+    const [step] = repaired;
+    return step === undefined ? answer : { ...answer, repaired: step };
   } finally {
     deps.onPassEnded(ref.namespace, deps.time.now() - begun);
   }
@@ -113,14 +118,25 @@ function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
   };
 }
 
-async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Assessment> {
+/** @param context `repaired`: what an earlier attempt has repaired; what this one repairs is added */
+async function pass(
+  deps: Dependencies,
+  ref: ClusterRef,
+  context: PassContext & { readonly repaired: RepairInPass[] },
+): Promise<Assessment> {
   const begun = deps.time.now();
   const first = await look(deps, ref, context);
   if (first === undefined) return gone(deps);
-  const step = repairInPass(first.observation, context.actor, first.decision);
-  const isTried = step !== undefined && deps.time.now() - begun < RECENT_MS;
-  const isRepaired = isTried && (await repair(deps, first.cluster, step));
-  const seen = isTried ? await look(deps, ref, context) : first;
+  const isRecent = deps.time.now() - begun < RECENT_MS;
+  // What people asked for since the pass was asked for is not known to another attempt of it.
+  const isFirst = context.repaired.length === 0 && Context.current().info.attempt === 1;
+  const step =
+    isRecent && isFirst ? repairInPass(first.observation, context.actor, first.decision) : undefined;
+  if (step !== undefined) {
+    const hasTime = { ...deps, kube: withTimeLimit(deps.kube, () => begun + REPAIR_MS - deps.time.now()) };
+    if (await repair(hasTime, first.cluster, step)) context.repaired.push(step);
+  }
+  const seen = step === undefined ? first : await look(deps, ref, context);
   if (seen === undefined) return gone(deps);
   const { cluster, observation, decision } = seen;
   const now = timestamp(deps.now());
@@ -142,7 +158,6 @@ async function pass(deps: Dependencies, ref: ClusterRef, context: Context): Prom
     generation: observation.cluster.generation,
     summary: summaryOf(observation, status),
     ...(verdicts.length > 0 && { verdicts }),
-    ...(isRepaired && { repaired: step }),
   };
 }
 
@@ -153,27 +168,24 @@ interface Look {
 }
 
 /** What is there, and what is to be done about it; undefined when the resource is gone. */
-async function look(deps: Dependencies, ref: ClusterRef, context: Context): Promise<Look | undefined> {
+async function look(deps: Dependencies, ref: ClusterRef, context: PassContext): Promise<Look | undefined> {
   const seen = await observe(deps, ref);
   if (seen === undefined) return undefined;
   const observation = situationOf(seen.observation);
   return { cluster: seen.cluster, observation, decision: decide(observation, context.actor) };
 }
 
-/** A pass ends in time even when a webhook does not answer. */
-const REPAIR_TIMEOUT_MS = 5_000;
-
 /** Whether the step was performed. What is refused is left to an operation, which tries again and says what is wrong. */
 async function repair(deps: Dependencies, cluster: EtcdCluster, step: RepairInPass): Promise<boolean> {
-  const hasty = { ...deps, kube: withTimeLimit(deps.kube, REPAIR_TIMEOUT_MS) };
+  const { namespace, name } = cluster.metadata;
+  const about = { namespace, name, step: step.kind };
   try {
-    if (step.kind === 'ensureObjects') await createMissing(hasty, cluster, step);
-    else await putBackEdited(hasty, cluster, step);
+    if (step.kind === 'ensureObjects') await createMissing(deps, cluster, step);
+    else await putBackEdited(deps, cluster, step);
+    deps.logger.info('repaired by a pass', about);
     return true;
   } catch (error) {
-    const { namespace, name } = cluster.metadata;
-    const about = { namespace, name, step: step.kind, error: messageOf(error) };
-    deps.logger.warn('a pass could not repair by itself', about);
+    deps.logger.warn('a pass could not repair by itself', { ...about, error: messageOf(error) });
     return false;
   }
 }
