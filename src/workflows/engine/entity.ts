@@ -109,7 +109,7 @@ export interface Reaction<K extends Kind> {
 export type View<K extends Kind> = Pick<Entity<K>, 'people' | 'running' | 'assessment'>;
 
 /** What a pass may do by itself: nothing while an operation is under way; all but what may have to wait (Rules.repeats); all. */
-export type ByItself = 'nothing' | 'withoutRepeats' | 'all';
+type ByItself = 'nothing' | 'withoutRepeats' | 'all';
 
 /** What one kind of resource adds. Pure. */
 export interface Rules<K extends Kind> {
