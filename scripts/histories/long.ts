@@ -4,7 +4,7 @@ import type { RestoreAssessment } from '../../src/activities/index.ts';
 import type { ObstacleReason } from '../../src/api/obstacles/catalogue.ts';
 import { BackupEntity } from '../../test/worlds/backup-bench.ts';
 import { creation, REPAIR, Script, scriptedActivities } from '../../test/worlds/scripted-activities.ts';
-import { until } from '../../test/worlds/workflow-bench.ts';
+import { until, type WorkflowBench } from '../../test/worlds/workflow-bench.ts';
 import { holding, RECORDER, type Scenario } from './scenario.ts';
 
 /** Wakes a workflow until its run continues as new, each time once it has done what the last one caused. */
@@ -74,35 +74,14 @@ export const longHistories: readonly Scenario[] = [
 
   /** Objects that somebody keeps changing: the fourth time they are mended after a pause. */
   async function mendedEverMoreSeldom(bench) {
-    const script = new Script();
-    const entity = bench.entity();
-    await bench.serve(entity, scriptedActivities(script), RECORDER);
-    for (let time = 1; time <= 4; time += 1) {
-      script.plan('repairCluster', [
-        { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.selector' }] },
-      ]);
-      await entity.changed();
-      await until(() => script.remaining.length === 0);
-      await entity.quiet();
-    }
-    return { 'etcdCluster-pausing': entity.handle };
+    return { 'etcdCluster-pausing': await editedFourTimes(bench, new Script()) };
   },
 
   /** The same, mended by passes until it has to wait. */
   async function repairedByPasses(bench) {
     const script = new Script();
     script.passesRepair = true;
-    const entity = bench.entity();
-    await bench.serve(entity, scriptedActivities(script), RECORDER);
-    for (let time = 1; time <= 4; time += 1) {
-      script.plan('repairCluster', [
-        { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.selector' }] },
-      ]);
-      await entity.changed();
-      await until(() => script.remaining.length === 0);
-      await entity.quiet();
-    }
-    return { 'etcdCluster-repaired-by-passes': entity.handle };
+    return { 'etcdCluster-repaired-by-passes': await editedFourTimes(bench, script) };
   },
 
   /** A restore that cannot begin, for another reason each time, which its cluster is told. */
@@ -134,3 +113,18 @@ export const longHistories: readonly Scenario[] = [
     return { 'etcdRestore-long': first };
   },
 ];
+
+/** The workflow of a cluster whose client Service somebody has edited four times, each time as soon as it was put back. */
+async function editedFourTimes(bench: WorkflowBench, script: Script): Promise<WorkflowHandle> {
+  const entity = bench.entity();
+  await bench.serve(entity, scriptedActivities(script), RECORDER);
+  for (let time = 1; time <= 4; time += 1) {
+    script.plan('repairCluster', [
+      { kind: 'applyObjects', objects: [{ object: 'clientService', because: 'spec.selector' }] },
+    ]);
+    await entity.changed();
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+  }
+  return entity.handle;
+}

@@ -10,7 +10,7 @@ import { Killed } from '../worlds/workflow-run.ts';
 
 const SHARED = ['Service', 'PodDisruptionBudget'];
 
-/** A cluster of three that is available, as little as possible of which was written when it is looked at next. */
+/** A cluster of three that is available and at rest. */
 async function available(): Promise<OperatorWorld> {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
   await world.drive(NOTHING_ASKED);
@@ -151,6 +151,7 @@ describe('a cluster whose client Service was deleted', () => {
       decision: { reason: 'ChangedConcurrently' },
     });
     stop();
+    expect(world.kube.calls.filter(({ verb }) => verb === 'create')).toHaveLength(1);
     expect(shared(world)).toContain('example-client');
   });
 

@@ -14,7 +14,7 @@ const FEW = 2;
 /** As many namespaces are remembered; the one that was heard of longest ago is forgotten first. */
 const REMEMBERED = 1_000;
 
-/** So many times as long as a pass takes beyond what is no sign of too much to do, a place rests: a repair and another pass follow. */
+/** So many times as long as a pass takes beyond what is no sign of too much to do, a place rests: an operation and another pass may follow. */
 const REST = { times: 3, shortMs: 300, mostMs: 10_000 };
 
 export class PassTimes {
