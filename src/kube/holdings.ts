@@ -23,6 +23,11 @@ export class Holdings {
     return this.#held.get(key) ?? 0;
   }
 
+  /** How many that key has that has the most. */
+  get most(): number {
+    return Math.max(0, ...this.#held.values());
+  }
+
   mayTake(key: string): boolean {
     return this.of(key) < this.#free;
   }

@@ -76,7 +76,6 @@ describe('every step for a living cluster is refused when the resource', () => {
     { kind: 'awaitQuorum', token: OTHER, members: MEMBERS },
     { kind: 'recordClusterId', token: OTHER, elected: { clusterId: 'c0ffee', members: [] } },
     OPEN,
-    { kind: 'awaitMembers', members: MEMBERS },
     {
       kind: 'restartMember',
       token: OTHER,

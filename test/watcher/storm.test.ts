@@ -110,6 +110,34 @@ test('clusters are told as seldom as their passes are slow, and none is lost', a
   expect(fast).toBeGreaterThan(4 * slow);
 });
 
+test('clusters of another namespace are told at once while passes are slow everywhere, though all of them changed at once before', async () => {
+  const world = new Harness();
+  world.temporal.passMs = 1_500;
+  const calm = Array.from({ length: 10 }, (_, index) => ({
+    ...refTo('EtcdCluster', `calm-${index}`),
+    namespace: 'calm',
+  }));
+  await world.watcher.start();
+  for (const ref of calm) world.put(ref, { status: IDLE });
+  await world.clock.advance(30_000);
+  const late: string[] = [];
+  for (const ref of calm) world.put(ref, { metadata: { generation: 2 }, status: IDLE });
+  for (let change = 0; change < 16; change += 1)
+    world.clock.after(4_000 + change * 400, () => {
+      const ref = calm[change % calm.length];
+      if (ref === undefined) throw new Error('no such cluster');
+      const before = world.temporal.signals(ref).length;
+      world.put(ref, { metadata: { generation: 3 + change }, status: IDLE });
+      world.clock.after(100, () => {
+        if (world.temporal.signals(ref).length === before) late.push(`change ${change} of ${ref.name}`);
+      });
+    });
+  await storm(world, 3);
+  await world.clock.advance(5_000);
+  expect(late).toEqual([]);
+  await world.stop();
+});
+
 test('a change in each of two hundred namespaces is told within five seconds', async () => {
   const world = new Harness();
   const refs = Array.from({ length: 200 }, (_, index) => ({

@@ -18,13 +18,15 @@ import type { Perform } from './perform.ts';
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
 export const awaitQuorum: Perform<'awaitQuorum', WaitOutcome> = async (deps, ref, step) => {
   const address = await addressOf(deps, ref);
-  return waitUntil(deps, async () => {
+  const look = async (): Promise<WaitOutcome> => {
     const pods = await membersPods(deps, ref, step.members);
     const { membership, probes } = await probeMembers(deps.etcd, address, pods);
     if (membership.known) return 'done';
     for (const probe of Object.values(probes)) refuseDenied(probe);
     return troubleOr('notYet', pods);
-  });
+  };
+  // The pods were just made.
+  return waitUntil(deps, look, { takesTime: true });
 };
 
 /** A restored member may ask for a user, which its backup brought (etcd's documentation: op-guide, authentication). */
@@ -35,14 +37,18 @@ function refuseDenied(probe: MemberProbe): void {
   throw finalFailure('AuthenticationAsked', message);
 }
 
-/** Waits until every member's pod is ready. */
+/**
+ * Waits until every member's pod is ready. Pods belong to the resource by its uid, so it is asked for only when they did not become
+ * ready, which may be because it is gone.
+ */
 export const awaitMembers: Perform<'awaitMembers', WaitOutcome> = async (deps, ref, step) => {
-  await readLivingCluster(deps.kube, ref);
-  return waitUntil(deps, async () => {
+  const outcome = await waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const ready = pods.filter(pod => pod.ready && !pod.deleting);
     return ready.length === step.members.length ? 'done' : troubleOr('notYet', pods);
   });
+  if (outcome !== 'done') await readLivingCluster(deps.kube, ref);
+  return outcome;
 };
 
 /** Waits until the member's pod is ready and the member says that it runs this version. Its trouble may pass. */

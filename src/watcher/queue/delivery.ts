@@ -14,8 +14,15 @@ export type Delivery =
   | { readonly outcome: 'held' }
   | FailedDelivery;
 
-/** Milliseconds, by how many places its group has, this one included. */
-export type RestMs = (held: number) => number;
+/** Milliseconds, by how many places are taken. */
+export type RestMs = (held: HeldPlaces) => number;
+
+export interface HeldPlaces {
+  /** How many places its group has, this one included. */
+  readonly own: number;
+  /** How many that group has that has the most. */
+  readonly most: number;
+}
 
 export interface FailedDelivery {
   readonly outcome: 'unavailable' | 'refused';

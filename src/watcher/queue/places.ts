@@ -41,8 +41,10 @@ export class Places {
   release(group: string, restMs: RestMs = () => 0): void {
     const { clock, onFree } = this.#deps;
     const begun = clock.now();
-    const leftMs = (): number =>
-      this.#isStopped ? 0 : restMs(this.#holdings.of(group)) - (clock.now() - begun);
+    const leftMs = (): number => {
+      const held = { own: this.#holdings.of(group), most: this.#holdings.most };
+      return this.#isStopped ? 0 : restMs(held) - (clock.now() - begun);
+    };
     const free = (): void => this.#holdings.change(group, -1);
     if (leftMs() <= 0) return free();
     const rest = (ms: number): void => {

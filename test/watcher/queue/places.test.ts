@@ -61,7 +61,7 @@ describe('places', () => {
   test('rest by how many their group has at that time', async () => {
     const { clock, places, fill } = world();
     fill('a');
-    for (let place = 0; place < 4; place += 1) places.release('a', held => (held > 1 ? 0 : 60_000));
+    for (let place = 0; place < 4; place += 1) places.release('a', ({ own }) => (own > 1 ? 0 : 60_000));
     await clock.advance(0);
     expect(places.isFreeFor('a')).toBe(true);
     await clock.advance(20_000);
