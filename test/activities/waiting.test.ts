@@ -127,15 +127,6 @@ describe('a wait', () => {
     expect([...pauses]).toEqual([passes]);
   });
 
-  it('for what takes time looks half a second later for the first time', async () => {
-    let now = 0;
-    const time = { now: () => now, pause: async (ms: number) => void (now += ms) };
-    const ended = await new ActivityEnvironment().run(() =>
-      waitUntil({ time }, async () => 'done', { takesTime: true }),
-    );
-    expect([ended, now]).toEqual(['done', 500]);
-  });
-
   it('takes real time between two looks', async () => {
     const looked: number[] = [];
     await new ActivityEnvironment().run(() =>

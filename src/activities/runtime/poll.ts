@@ -7,8 +7,6 @@ const INTERVAL_MS = 100;
 const LONGEST_INTERVAL_MS = 1_000;
 /** So many times what a look took passes before the next one: many waits at once must not keep a busy machine busy. */
 const REST = 3;
-/** What passes before the first look for what cannot have come true at once, such as pods that were just made. */
-const START_MS = 500;
 /** How long a wait looks before it lets the planner have another look at everything. */
 const WINDOW_MS = 10_000;
 
@@ -31,16 +29,13 @@ export const realTime: WaitTime = {
 /**
  * Looks again and again until `look` answers `done` or `trouble`, for ten seconds at most. An error of one look is a
  * look that saw nothing. Throws when the activity is cancelled.
- * @param takesTime what is waited for has only begun: half a second passes before the first look
  */
 export async function waitUntil(
   { time }: { readonly time: WaitTime },
   look: () => Promise<WaitOutcome>,
-  { takesTime = false }: { readonly takesTime?: boolean } = {},
 ): Promise<WaitOutcome> {
   const { cancellationSignal } = Context.current();
   const end = time.now() + WINDOW_MS;
-  if (takesTime) await time.pause(START_MS, cancellationSignal);
   let lastError: Error | undefined;
   while (time.now() < end) {
     const begun = time.now();

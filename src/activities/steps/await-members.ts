@@ -18,15 +18,13 @@ import type { Perform } from './perform.ts';
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
 export const awaitQuorum: Perform<'awaitQuorum', WaitOutcome> = async (deps, ref, step) => {
   const address = await addressOf(deps, ref);
-  const look = async (): Promise<WaitOutcome> => {
+  return waitUntil(deps, async () => {
     const pods = await membersPods(deps, ref, step.members);
     const { membership, probes } = await probeMembers(deps.etcd, address, pods);
     if (membership.known) return 'done';
     for (const probe of Object.values(probes)) refuseDenied(probe);
     return troubleOr('notYet', pods);
-  };
-  // The pods were just made.
-  return waitUntil(deps, look, { takesTime: true });
+  });
 };
 
 /** A restored member may ask for a user, which its backup brought (etcd's documentation: op-guide, authentication). */
