@@ -110,6 +110,27 @@ test('clusters are told as seldom as their passes are slow, and none is lost', a
   expect(fast).toBeGreaterThan(4 * slow);
 });
 
+test('a cluster that changes once is told within ten seconds of its namespace being in a storm, though passes are slow', async () => {
+  const world = new Harness();
+  world.temporal.passMs = 3_000;
+  await world.watcher.start();
+  for (let index = 0; index < CLUSTERS; index += 1)
+    world.put(refTo('EtcdCluster', `c${index}`), { status: IDLE });
+  await world.clock.advance(20_000);
+  const calm = refTo('EtcdCluster', 'calm');
+  world.put(calm, { status: IDLE });
+  await world.clock.advance(30_000);
+  const before = world.temporal.signals(calm).length;
+  let told = before;
+  world.clock.after(1_000, () => world.put(calm, { metadata: { generation: 2 }, status: IDLE }));
+  world.clock.after(10_000, () => (told = world.temporal.signals(calm).length));
+  const { lastEventAt } = await storm(world, 5);
+  expect(told).toBeGreaterThan(before);
+  await world.clock.advance(150_000);
+  expectNoneLost(world, lastEventAt);
+  await world.stop();
+});
+
 test('clusters of another namespace are told at once while passes are slow everywhere, though all of them changed at once before', async () => {
   const world = new Harness();
   world.temporal.passMs = 1_500;

@@ -14,7 +14,7 @@ import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
 import { Places } from './places.ts';
-import { type Entry, newEntry } from './entry.ts';
+import { type Entry, newEntry, turnOf } from './entry.ts';
 import { Turns } from '../../kube/turns.ts';
 
 interface Outage {
@@ -60,6 +60,7 @@ export class CoalescingQueue {
     this.#added += 1;
     const entry = this.#entry(key);
     entry.isPaced &&= isPaced;
+    entry.added += 1;
     entry.waitingSince ??= this.#deps.clock.now();
     const isSooner = urgent && !entry.urgent;
     entry.urgent ||= urgent;
@@ -197,17 +198,19 @@ export class CoalescingQueue {
   }
 
   /**
-   * Takes the next key to be tried now: by the turns of their groups, and in a group the one that was delivered longest ago. So one
-   * that was calm passes those that change without end, and each of these has its turn.
+   * Takes the next key to be tried now: by the turns of their groups, and in a group a calm one, or else the one that was delivered longest
+   * ago. So each of those that change without end has its turn.
    */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
-    if (this.#outage === undefined)
+    if (this.#outage === undefined) {
+      const now = this.#deps.clock.now();
       return this.#ready.take(
         group => this.#places.isFreeFor(group),
         undefined,
-        ({ deliveredAt }) => deliveredAt ?? Number.NEGATIVE_INFINITY,
+        entry => turnOf(entry, now),
       );
+    }
     const inFlight = [...this.#flights.keys()];
     const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
     const untried = inFlight.some(isUntried) ? undefined : this.#ready.take(undefined, isUntried);
@@ -223,6 +226,7 @@ export class CoalescingQueue {
   #start(entry: Entry): void {
     entry.phase = 'inFlight';
     entry.againSince = undefined;
+    entry.added = 0;
     entry.startedAt = this.#deps.clock.now();
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;

@@ -8,6 +8,8 @@ export interface Entry {
   readonly key: string;
   phase: Phase;
   waitingSince: number | undefined;
+  /** How often it was added since its last try began. */
+  added: number;
   /** What it waits with is urgent. */
   urgent: boolean;
   /** All that it waits with was added at a pace of its own. */
@@ -31,12 +33,30 @@ export interface Entry {
   cancelTimer: () => void;
 }
 
+/** A key that had kept still for so long, and has changed so seldom since, is calm. Milliseconds. */
+const CALM = { stillMs: 10_000, changes: 3 };
+/** Whoever has waited so long goes before calm ones that come later, in milliseconds. */
+const LONG_MS = 60_000;
+
+/**
+ * The turn of a key that waits, among those of its group: the lowest goes first. Calm ones go before those that change without end, or whoever
+ * changed once, when a hundred others began to, would wait for all of these; then the one that was delivered longest ago.
+ */
+export function turnOf(entry: Entry, now: number): number {
+  const { waitingSince = now, deliveredAt } = entry;
+  const isStill = deliveredAt === undefined || waitingSince - deliveredAt >= CALM.stillMs;
+  const isCalm = isStill && entry.added <= CALM.changes;
+  const delivered = deliveredAt ?? 0;
+  return isCalm || now - waitingSince >= LONG_MS ? delivered - now : delivered + 1;
+}
+
 /** A key that was never added. */
 export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minIntervalMs'>): Entry {
   return {
     key,
     phase: 'idle',
     waitingSince: undefined,
+    added: 0,
     urgent: false,
     isPaced: true,
     urgentStarts: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
