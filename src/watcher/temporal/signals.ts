@@ -61,8 +61,8 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   // How many are created at once is limited by itself (queue/creations.ts).
   if (resource.isNew) return { outcome: 'delivered' };
   const byTemporalMs = window.restMs;
-  // Whoever has few places is not what keeps everything busy, however slow it all is.
-  const share = ({ own, most }: HeldPlaces): number => own / most;
+  // Whoever has few places is not what keeps everything busy, however slow it all is: half as many rest a quarter as long.
+  const share = ({ own, most }: HeldPlaces): number => (own / most) ** 2;
   // How long passes of other kinds take nobody tells.
   if (ref.kind !== 'EtcdCluster') return { outcome: 'delivered', restMs: held => share(held) * byTemporalMs };
   // Those that were told at one moment do not rest to one moment, or whoever comes in between would wait for all of them.
