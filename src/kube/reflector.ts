@@ -200,8 +200,9 @@ export class Reflector {
   }
 
   #slim(object: KubeObject): KubeObject {
-    delete object.metadata.managedFields;
-    return this.#options.slim === undefined ? object : this.#options.slim(object);
+    const kept = this.#options.slim?.(object) ?? object;
+    delete kept.metadata.managedFields;
+    return kept;
   }
 
   #deliver(run: Run, changes: readonly StoreChange[]): void {

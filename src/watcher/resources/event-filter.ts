@@ -8,13 +8,14 @@ import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
 /**
  * Whether the workflow must look again because of a change.
  *
- * A new and a gone object always count. A modified custom resource counts only by what people change
+ * A new and a gone object count, but for a Service or PodDisruptionBudget that the operator has just made: whoever made it looks
+ * afterwards, also when its worker ends in between, since Temporal has the pass or the operation made again. A modified custom resource counts only by what people change
  * (generation, which the apiserver raises for the spec; deletion; labels; annotations; finalizer and identity when they are
  * taken away): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
  */
 export function worthTelling(change: StoreChange): boolean {
-  if (change.type !== 'updated') return true;
+  if (change.type !== 'updated') return change.type === 'deleted' || !isOwnCreation(change.object);
   const { object, previous } = change;
   if (object.metadata.uid !== previous.metadata.uid) return true;
   if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
@@ -22,6 +23,11 @@ export function worthTelling(change: StoreChange): boolean {
   if (resourceOf(object) !== undefined) return isEdited(change);
   if (object.kind === 'Secret') return object.metadata.resourceVersion !== previous.metadata.resourceVersion;
   return meaning(object) !== meaning(previous) || object['state'] !== previous['state'];
+}
+
+function isOwnCreation(object: KubeObject): boolean {
+  const isShared = object.kind === 'Service' || object.kind === 'PodDisruptionBudget';
+  return isShared && object['isOperatorsAlone'] === true && ownerOf(object)?.uid !== undefined;
 }
 
 /** What an operation makes for its cluster, besides claims. */

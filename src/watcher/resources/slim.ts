@@ -5,7 +5,14 @@
 import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
 import { type ToldCondition, toldConditions } from '../../api/conditions/told.ts';
 import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
-import { ANNOTATION_MAINTENANCE, FINALIZER, GROUP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
+import {
+  ANNOTATION_MAINTENANCE,
+  FIELD_MANAGER,
+  FINALIZER,
+  GROUP,
+  LABEL_APP,
+  LABEL_CLUSTER,
+} from '../../api/names.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
 import { fingerprint } from '../model/fingerprint.ts';
@@ -110,9 +117,18 @@ function isUnderWay(object: KubeObject): boolean {
   return object.kind === 'EtcdBackup' && at(object, 'status', 'progress') !== undefined;
 }
 
-/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity and a fingerprint of its meaning. */
+/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity, a fingerprint of its meaning, and whether the operator alone wrote it. */
 export function slimOwned(object: KubeObject): KubeObject {
-  return { ...bare(object), meaning: fingerprint(meaningOf(object)) };
+  return {
+    ...bare(object),
+    meaning: fingerprint(meaningOf(object)),
+    isOperatorsAlone: isOperatorsAlone(object),
+  };
+}
+
+/** Whether its managers tell that nobody else has written it (Kubernetes docs, "Server-Side Apply", field management). */
+function isOperatorsAlone({ metadata: { managedFields = [] } }: KubeObject): boolean {
+  return managedFields.length > 0 && managedFields.every(entry => at(entry, 'manager') === FIELD_MANAGER);
 }
 
 /**

@@ -14,10 +14,46 @@ function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, chan
   return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
 }
 
-test('new and gone objects are always told', () => {
+test('new and gone objects are told', () => {
   const object = slimResource(resource(cluster));
   expect(worthTelling({ type: 'added', object })).toBe(true);
   expect(worthTelling({ type: 'deleted', object })).toBe(true);
+});
+
+describe('a new object of a cluster', () => {
+  const written = (kind: string, ...managers: readonly string[]) => {
+    const object = owned(kind, 'example-client', cluster);
+    object.metadata.managedFields = managers.map(manager => ({ manager, operation: 'Update' }));
+    return slimOwned(object);
+  };
+  const isTold = (object: KubeObject) => worthTelling({ type: 'added', object });
+
+  test.each(['Service', 'PodDisruptionBudget'])(
+    'is not told when it is a %s that the operator made',
+    kind => {
+      const object = written(kind, 'etcd-operator');
+      expect(isTold(object)).toBe(false);
+      expect(worthTelling({ type: 'deleted', object })).toBe(true);
+      expect(isTold(written(kind, 'etcd-operator', 'etcd-operator'))).toBe(false);
+    },
+  );
+
+  test('is told when anybody else has written it, or nobody says who', () => {
+    expect(isTold(written('Service', 'kubectl-create'))).toBe(true);
+    expect(isTold(written('Service', 'etcd-operator', 'kubectl-edit'))).toBe(true);
+    expect(isTold(written('Service'))).toBe(true);
+  });
+
+  test('is told when it is a pod or a claim', () => {
+    for (const kind of ['Pod', 'PersistentVolumeClaim'])
+      expect(isTold(written(kind, 'etcd-operator'))).toBe(true);
+  });
+
+  test('is told when it belongs to the cluster by its labels alone', () => {
+    const object = written('Service', 'etcd-operator');
+    delete object.metadata.ownerReferences;
+    expect(isTold(object)).toBe(true);
+  });
 });
 
 describe('the identity in the status of a cluster', () => {
