@@ -52,7 +52,7 @@ export interface ReflectorOptions {
   readonly labelSelector?: string | undefined;
   /** Nothing but metadata is asked for. */
   readonly metadataOnly?: boolean | undefined;
-  /** Keeps of an object what the reader needs; metadata must stay. managedFields are dropped afterwards. */
+  /** Keeps of an object what the reader needs; metadata must stay. managedFields are there only of what was just made, and are dropped afterwards. */
   readonly slim?: ((object: KubeObject) => KubeObject) | undefined;
   readonly logger?: KubeLogger | undefined;
   readonly report?: ((report: ReflectorReport) => void) | undefined;

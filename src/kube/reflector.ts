@@ -157,7 +157,7 @@ export class Reflector {
       metadataOnly,
       timeoutMs: this.#timing.listTimeoutMs,
       signal: run.signal,
-      slim: object => this.#slim(object),
+      slim: object => this.#slim(object, false),
     });
     if (run.signal.aborted) return;
     run.position = resourceVersion;
@@ -192,14 +192,17 @@ export class Reflector {
       const { resourceVersion } = event.object.metadata;
       if (event.type === 'BOOKMARK' && isBehind(resourceVersion, run.position)) throw restored(kind);
       if (event.type !== 'BOOKMARK') {
-        this.#deliver(run, this.#store.apply({ type: event.type, object: this.#slim(event.object) }));
+        const object = this.#slim(event.object, event.type === 'ADDED');
+        this.#deliver(run, this.#store.apply({ type: event.type, object }));
       }
       run.position = resourceVersion ?? run.position;
       this.#position = run.position;
     }
   }
 
-  #slim(object: KubeObject): KubeObject {
+  /** @param isMade whether it was just made, as a watch tells: who takes a field away later leaves no trace among its managers */
+  #slim(object: KubeObject, isMade: boolean): KubeObject {
+    if (!isMade) delete object.metadata.managedFields;
     const kept = this.#options.slim?.(object) ?? object;
     delete kept.metadata.managedFields;
     return kept;

@@ -1,10 +1,10 @@
 /** Steps whose world moved between plan and deed: each refuses, and touches nothing. */
 import { describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { isControlledBy } from '../../src/activities/observe/pod-facts.ts';
 import { CREATION } from '../worlds/scripted-activities.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
+import { replaced, vanish } from '../worlds/lost-resource.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
@@ -29,21 +29,6 @@ async function recorded(): Promise<OperatorWorld> {
 function setStatus(world: OperatorWorld, fields: EtcdClusterStatus): void {
   world.kube.mutate(world.resource, object => {
     object['status'] = { ...(object['status'] as object), ...fields };
-  });
-}
-
-async function vanish(world: OperatorWorld): Promise<void> {
-  world.kube.mutate(world.resource, object => void (object.metadata.finalizers = []));
-  await world.deleteCluster();
-}
-
-/** `kubectl replace --force`: another resource of the same name, which is not ours to touch. */
-async function replaced(world: OperatorWorld): Promise<void> {
-  await vanish(world);
-  world.kube.seed({
-    apiVersion: API_VERSION,
-    kind: 'EtcdCluster',
-    metadata: { name: 'example', namespace: 'shop' },
   });
 }
 

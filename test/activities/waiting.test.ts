@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import { realTime, waitUntil } from '../../src/activities/runtime/poll.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
+import { replaced, vanish } from '../worlds/lost-resource.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
@@ -61,13 +62,17 @@ describe('waiting for members', () => {
     expect(looks).toBeGreaterThan(2);
   });
 
-  it('of a cluster that is gone or going is refused', async () => {
+  it.each([
+    ['going', 'is being deleted', (world: OperatorWorld) => world.deleteCluster()],
+    ['gone', 'is gone', vanish],
+    ['another one of the same name', 'is gone', replaced],
+  ])('of a cluster that is %s is refused', async (_, message, move) => {
     const world = await made();
-    await world.deleteCluster();
+    await move(world);
     for (const step of [AWAIT_QUORUM, AWAIT_MEMBERS]) {
       await expect(world.perform(step)).rejects.toMatchObject({
         type: 'PreconditionChanged',
-        message: 'EtcdCluster shop/example is being deleted',
+        message: `EtcdCluster shop/example ${message}`,
       });
     }
   });

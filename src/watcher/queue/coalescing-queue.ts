@@ -226,7 +226,6 @@ export class CoalescingQueue {
   #start(entry: Entry): void {
     entry.phase = 'inFlight';
     entry.againSince = undefined;
-    entry.added = 0;
     entry.startedAt = this.#deps.clock.now();
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
@@ -271,6 +270,7 @@ export class CoalescingQueue {
     entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
     entry.notBefore = entry.startedAt + entry.interval;
     entry.deliveredAt = entry.startedAt;
+    entry.added = entry.againSince === undefined ? 0 : 1;
     entry.held = 0;
     entry.waitingSince = entry.againSince;
     this.#settleReached(entry);

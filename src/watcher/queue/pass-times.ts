@@ -3,6 +3,8 @@
  * known of the passes of this replica alone, which are as slow as those of the others: all of them share the API server.
  */
 
+import type { HeldPlaces } from './delivery.ts';
+
 /** Of the mean, how much the last pass counts. */
 const WEIGHT = 1 / 4;
 /** Nothing is known of a namespace of which no pass has ended for so long, in milliseconds. */
@@ -37,12 +39,13 @@ export class PassTimes {
   }
 
   /**
-   * How long to wait after a signal before another workflow of the namespace is told in place of this one, in milliseconds.
-   * @param held how many places the namespace has, this one included
+   * How long to wait after a signal before another workflow of the namespace is told in place of this one, in milliseconds. Where others
+   * keep everything busy, passes are slow too: a namespace with half as many places as the one with the most rests a quarter as long.
    */
-  restMs(namespace: string, held: number): number {
-    if (held <= FEW) return 0;
-    return Math.min(REST.mostMs, REST.times * Math.max(0, this.#meanMs(namespace) - REST.shortMs));
+  restMs(namespace: string, { own, most }: HeldPlaces): number {
+    if (own <= FEW) return 0;
+    const restMs = Math.min(REST.mostMs, REST.times * Math.max(0, this.#meanMs(namespace) - REST.shortMs));
+    return (own / most) ** 2 * restMs;
   }
 
   #meanMs(namespace: string): number {

@@ -9,7 +9,10 @@ import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
  * Whether the workflow must look again because of a change.
  *
  * A new and a gone object count, but for a Service or PodDisruptionBudget that the operator has just made: whoever made it looks
- * afterwards, also when its worker ends in between, since Temporal has the pass or the operation made again. A modified custom resource counts only by what people change
+ * afterwards. When its worker ends in between, Temporal has the pass or the operation made again; when its workflow does, the watcher finds
+ * that it does not run (conditions/passes.ts).
+ *
+ * A modified custom resource counts only by what people change
  * (generation, which the apiserver raises for the spec; deletion; labels; annotations; finalizer and identity when they are
  * taken away): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
@@ -27,7 +30,7 @@ export function worthTelling(change: StoreChange): boolean {
 
 function isOwnCreation(object: KubeObject): boolean {
   const isShared = object.kind === 'Service' || object.kind === 'PodDisruptionBudget';
-  return isShared && object['isOperatorsAlone'] === true && ownerOf(object)?.uid !== undefined;
+  return isShared && object['isJustMade'] === true && ownerOf(object)?.uid !== undefined;
 }
 
 /** What an operation makes for its cluster, besides claims. */

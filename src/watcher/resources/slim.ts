@@ -117,17 +117,17 @@ function isUnderWay(object: KubeObject): boolean {
   return object.kind === 'EtcdBackup' && at(object, 'status', 'progress') !== undefined;
 }
 
-/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity, a fingerprint of its meaning, and whether the operator alone wrote it. */
+/** A PersistentVolumeClaim, Service or PodDisruptionBudget: identity, a fingerprint of its meaning, and whether the operator has just made it. */
 export function slimOwned(object: KubeObject): KubeObject {
   return {
     ...bare(object),
     meaning: fingerprint(meaningOf(object)),
-    isOperatorsAlone: isOperatorsAlone(object),
+    isJustMade: isJustMade(object),
   };
 }
 
-/** Whether its managers tell that nobody else has written it (Kubernetes docs, "Server-Side Apply", field management). */
-function isOperatorsAlone({ metadata: { managedFields = [] } }: KubeObject): boolean {
+/** Whether its managers, which are known only of what was just made, tell of nobody else (Kubernetes docs, "Server-Side Apply", field management). */
+function isJustMade({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.length > 0 && managedFields.every(entry => at(entry, 'manager') === FIELD_MANAGER);
 }
 

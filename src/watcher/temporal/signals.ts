@@ -1,6 +1,6 @@
 /** How the workflow of one resource is told to look. */
 import type { CongestionWindow } from '../queue/congestion-window.ts';
-import type { Delivery, HeldPlaces } from '../queue/delivery.ts';
+import type { Delivery } from '../queue/delivery.ts';
 import type { PassTimes } from '../queue/pass-times.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import { refOf } from '../resources/owner-key.ts';
@@ -61,15 +61,13 @@ async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: Abo
   // How many are created at once is limited by itself (queue/creations.ts).
   if (resource.isNew) return { outcome: 'delivered' };
   const byTemporalMs = window.restMs;
-  // Whoever has few places is not what keeps everything busy, however slow it all is: half as many rest a quarter as long.
-  const share = ({ own, most }: HeldPlaces): number => (own / most) ** 2;
   // How long passes of other kinds take nobody tells.
-  if (ref.kind !== 'EtcdCluster') return { outcome: 'delivered', restMs: held => share(held) * byTemporalMs };
+  if (ref.kind !== 'EtcdCluster') return { outcome: 'delivered', restMs: () => byTemporalMs };
   // Those that were told at one moment do not rest to one moment, or whoever comes in between would wait for all of them.
   const spread = 0.5 + clock.random();
   return {
     outcome: 'delivered',
-    restMs: held => share(held) * Math.max(byTemporalMs, spread * passTimes.restMs(ref.namespace, held.own)),
+    restMs: held => Math.max(byTemporalMs, spread * passTimes.restMs(ref.namespace, held)),
   };
 }
 

@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { type Entry, newEntry, turnOf } from '../../../src/watcher/queue/entry.ts';
+
+const NOW = 1_000_000;
+
+/** A key that was delivered and has waited for so many seconds, and has changed so often since. */
+function waiting(delivered: number | undefined, waits: number, added = 1): Entry {
+  return {
+    ...newEntry('key', { minIntervalMs: 100 }),
+    deliveredAt: delivered === undefined ? undefined : NOW - delivered * 1_000,
+    waitingSince: NOW - waits * 1_000,
+    added,
+  };
+}
+
+/** Which of them is taken first. */
+function first(...entries: readonly Entry[]): number {
+  const turns = entries.map(entry => turnOf(entry, NOW));
+  expect(new Set(turns).size).toBe(turns.length);
+  return turns.indexOf(Math.min(...turns));
+}
+
+describe('the turn of a key', () => {
+  test('comes before that of one that was told longer ago and has changed often since', () => {
+    expect(first(waiting(300, 20, 30), waiting(20, 1))).toBe(1);
+  });
+
+  test('comes in the order of their coming among calm ones', () => {
+    expect(first(waiting(300, 1), waiting(30, 2), waiting(undefined, 3))).toBe(2);
+  });
+
+  test('comes to the one that was told longest ago among those that change without end', () => {
+    expect(first(waiting(8, 8, 20), waiting(12, 3, 20), waiting(5, 5, 20))).toBe(1);
+  });
+
+  test('comes first to whoever has waited for a minute, also before calm ones that were told longer ago', () => {
+    expect(first(waiting(600, 1), waiting(65, 61, 100), waiting(600, 59))).toBe(1);
+  });
+
+  test('is not that of a calm one when it had changed just before', () => {
+    expect(first(waiting(11, 10, 1), waiting(300, 0))).toBe(1);
+  });
+});
