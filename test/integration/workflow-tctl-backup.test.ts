@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
 import { attribution } from '../../src/planner/model/actor.ts';
 import { BackupEntity } from '../worlds/backup-bench.ts';
-import { eventTypesOf, historiesOf } from '../worlds/histories.ts';
+import { faultsOf, historiesOf } from '../worlds/histories.ts';
 import { sendTyped, TYPED } from '../worlds/typed-signals.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
@@ -27,8 +27,7 @@ async function resting(): Promise<BackupEntity> {
 }
 
 async function expectNoFailedTask(id: string): Promise<void> {
-  const types = eventTypesOf(await historiesOf(bench.client, id));
-  expect(types).not.toContain('workflowTaskFailedEventAttributes');
+  expect(faultsOf(await historiesOf(bench.client, id))).toEqual([]);
 }
 
 const pausedOf = async ({ handle }: BackupEntity) =>

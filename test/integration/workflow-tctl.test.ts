@@ -3,6 +3,7 @@
  * `json/plain`. Each message, with what a person could have typed, is taken or refused with a reason, and the workflow goes on.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { faultsOf } from '../worlds/histories.ts';
 import { Script } from '../worlds/scripted-activities.ts';
 import { ANA, BOB, quoted, sendTyped, TYPED } from '../worlds/typed-signals.ts';
 import { type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';
@@ -31,7 +32,7 @@ async function expectAlive(entity: Entity, script: Script): Promise<void> {
   await entity.changed();
   await until(() => script.actors.length > looked);
   await entity.quiet();
-  expect(await entity.eventTypes()).not.toContain('workflowTaskFailedEventAttributes');
+  expect(faultsOf(await entity.histories())).toEqual([]);
 }
 
 describe('pause', () => {

@@ -28,3 +28,11 @@ export function eventTypesOf(histories: readonly History[]): string[] {
     Object.keys(event).filter(key => key.endsWith('EventAttributes')),
   );
 }
+
+/** Why tasks of the workflow failed, one message each. A signal that came meanwhile has a task done again: no fault. */
+export function faultsOf(histories: readonly History[]): string[] {
+  return eventsOf(histories).flatMap(({ workflowTaskFailedEventAttributes: failed }) => {
+    const message = failed && (failed.failure?.message || `cause ${failed.cause}`);
+    return !message || message === 'UnhandledCommand' ? [] : [message];
+  });
+}
