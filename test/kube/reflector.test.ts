@@ -92,24 +92,6 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     expect(bench.server.count('list')).toBe(1);
   });
 
-  it('shows who manages an object only when a watch tells that it was made', async () => {
-    const managedFields = [{ manager: 'x' }];
-    const seen: string[] = [];
-    const slim = (object: KubeObject): KubeObject => {
-      seen.push(`${object.metadata.name} ${JSON.stringify(object.metadata.managedFields)}`);
-      return object;
-    };
-    bench.server.kube.mutate(podRef('a'), object => void (object.metadata.managedFields = managedFields));
-    follow({ slim });
-    await followedTo('a');
-    const made = pod('b');
-    bench.server.kube.seed({ ...made, metadata: { ...made.metadata, managedFields } });
-    bench.server.kube.mutate(podRef('b'), object => void (object.metadata.labels = { app: 'etcd', x: 'y' }));
-    await until(() => expect(seen).toHaveLength(3));
-    expect(seen).toEqual(['a undefined', 'b [{"manager":"x"}]', 'b undefined']);
-    expect(reflector.store.get('default', 'b')?.metadata).not.toHaveProperty('managedFields');
-  });
-
   it('pages a list, and is asked for bookmarks and a random end of the watch', async () => {
     for (let i = 0; i < 1_201; i += 1) bench.server.kube.seed(pod(`p${i}`));
     follow();

@@ -360,7 +360,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     'an edited Service, or a pass that may not repair, while nothing else is to be done, by chance: test/activities/repaired-in-pass.test.ts',
     {
       repairInPass: [
-        '? undefined',
+        'mayRepair === undefined',
         "step.kind === 'applyObjects'",
         "step.kind === 'applyObjects' && mayRepair === 'all'",
       ],
