@@ -29,10 +29,18 @@ export function eventTypesOf(histories: readonly History[]): string[] {
   );
 }
 
-/** Why tasks of the workflow failed, one message each. A signal that came meanwhile has a task done again: no fault. */
+/** Why a task of a workflow failed. Undefined: a signal that came meanwhile has it done again, which is no fault. */
+export function faultOfTask({
+  failure,
+  cause,
+}: NonNullable<HistoryEvent['workflowTaskFailedEventAttributes']>): string | undefined {
+  const message = failure?.message || `cause ${String(cause)}`;
+  return message === 'UnhandledCommand' ? undefined : message;
+}
+
+/** Why tasks of the workflow failed, one message each. */
 export function faultsOf(histories: readonly History[]): string[] {
-  return eventsOf(histories).flatMap(({ workflowTaskFailedEventAttributes: failed }) => {
-    const message = failed && (failed.failure?.message || `cause ${failed.cause}`);
-    return !message || message === 'UnhandledCommand' ? [] : [message];
-  });
+  return eventsOf(histories).flatMap(
+    ({ workflowTaskFailedEventAttributes: failed }) => (failed && faultOfTask(failed)) ?? [],
+  );
 }

@@ -28,13 +28,18 @@ export function worthTelling(change: StoreChange): boolean {
   return meaning(object) !== meaning(previous) || object['state'] !== previous['state'];
 }
 
+/** What members share. */
+const SHARED = ['Service', 'PodDisruptionBudget'];
+
 function isOwnCreation(object: KubeObject): boolean {
-  const isShared = object.kind === 'Service' || object.kind === 'PodDisruptionBudget';
-  return isShared && object['isJustMade'] === true && ownerOf(object)?.uid !== undefined;
+  return SHARED.includes(object.kind) && object['isJustMade'] === true && isOwned(object);
 }
 
+/** Whether it names a resource as its owner, and not only in its labels. */
+const isOwned = (object: KubeObject): boolean => ownerOf(object)?.uid !== undefined;
+
 /** What an operation makes for its cluster, besides claims. */
-const MADE = ['Pod', 'Service', 'PodDisruptionBudget'];
+const MADE = ['Pod', ...SHARED];
 
 /** What an operation stamps; of a pod it also changes what its node says. */
 const STAMPED = ['Pod', 'PersistentVolumeClaim', 'EtcdCluster'];
@@ -45,7 +50,7 @@ const STAMPED = ['Pod', 'PersistentVolumeClaim', 'EtcdCluster'];
  */
 export function isOfOperation(change: StoreChange): boolean {
   const { type, object } = change;
-  if (type === 'added') return MADE.includes(object.kind) && ownerOf(object)?.uid !== undefined;
+  if (type === 'added') return MADE.includes(object.kind) && isOwned(object);
   if (type !== 'updated' || !STAMPED.includes(object.kind)) return false;
   const { previous } = change;
   const stamped = onlyStamped(object, previous) ? withStampsOf(object, previous) : object;

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RecordedRuns } from '../../../scripts/histories/recorded-runs.ts';
 import type { Scenario } from '../../../scripts/histories/scenario.ts';
 import { SCENARIOS } from '../../../scripts/histories/scenarios.ts';
+import { faultOfTask } from '../../worlds/histories.ts';
 import { putPreviousSources } from '../../worlds/previous-sources.ts';
 import { BESIDE, QUIET, WorkflowBench } from '../../worlds/workflow-bench.ts';
 
@@ -56,10 +57,9 @@ const isBeyondPrevious = (scenario: string): boolean =>
   NEEDS[scenario] !== undefined && !previous.includes(NEEDS[scenario]);
 
 /** Why a task must not have failed as it did; empty where it may. */
-function faultOf({ failure, identity }: Failed, scenario: string): string {
-  const message = failure?.message || 'failed';
-  // Temporal has a task done again when a signal came meanwhile; that is no fault of the workflow.
-  if (message === 'UnhandledCommand') return '';
+function faultOf(failed: Failed, scenario: string): string {
+  const { identity } = failed;
+  const message = faultOfTask(failed) ?? '';
   const isRefused = identity === BESIDE && /Nondeterminism error|no such function is exported/.test(message);
   return isBeyondPrevious(scenario) && isRefused ? '' : message;
 }

@@ -1,6 +1,7 @@
 /** What Temporal recorded while two releases of the operator worked for the same workflows. */
 import type { Client } from '@temporalio/client';
 import type { RecordedRun } from './recorded-work.ts';
+import { faultOfTask } from '../../worlds/histories.ts';
 import { millisecondsOf } from './timeline.ts';
 
 /** One run, with the times of its beginning and end in milliseconds since the epoch. */
@@ -42,7 +43,7 @@ export const endedBadly = (runs: readonly RecordedRun[]): string[] =>
   );
 
 /**
- * Workflow tasks that failed, one sentence each. A signal that came meanwhile has a task done again: no fault.
+ * Workflow tasks that failed, one sentence each.
  * @param isRefused whether a worker may have failed its task with this message
  */
 export const failedTasks = (
@@ -52,8 +53,8 @@ export const failedTasks = (
   runs.flatMap(({ workflowId, runId, events }) =>
     events.flatMap(({ eventId, workflowTaskFailedEventAttributes: failed }) => {
       if (!failed) return [];
-      const message = failed.failure?.message || `cause ${failed.cause}`;
-      if (message === 'UnhandledCommand' || isRefused(failed.identity ?? '', message)) return [];
+      const message = faultOfTask(failed);
+      if (message === undefined || isRefused(failed.identity ?? '', message)) return [];
       return [`event ${String(eventId)} of ${workflowId} (${runId}), ${failed.identity}: ${message}`];
     }),
   );
