@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
+import { LargeNamespaces } from '../../src/activities/observe/large-namespaces.ts';
 import { observe } from '../../src/activities/observe/observe.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
@@ -69,45 +70,73 @@ describe('the creation of a cluster of three', () => {
 });
 
 describe('a new cluster in a namespace with many objects', () => {
-  function crowded(...names: readonly string[]): OperatorWorld {
+  /** @param labels of the many: without any nobody can tell them from what stands in the way */
+  function crowded(names: readonly string[], labels?: Record<string, string>): OperatorWorld {
     const world = new OperatorWorld({ name: 'new', spec: { size: 3, version: '3.6.16' } });
-    const crowd = Array.from({ length: 600 }, (_, number) => `other-${number}`);
-    for (const name of [...crowd, ...names])
+    const claim = (name: string, of?: Record<string, string>) =>
       world.kube.seed({
         apiVersion: 'v1',
         kind: 'PersistentVolumeClaim',
-        metadata: { name, namespace: 'shop' },
+        metadata: { name, namespace: 'shop', ...(of && { labels: of }) },
       });
+    for (let number = 0; number < 600; number += 1) claim(`other-${number}`, labels);
+    for (const name of names) claim(name);
     return world;
   }
   const members = (world: OperatorWorld) => world.cluster.status.incarnation?.members.map(({ name }) => name);
 
-  it('reads one page of each kind, whatever else is there', async () => {
-    const world = crowded();
+  /** How many claims each list of them answers from now on. */
+  function sizesOfLists(world: OperatorWorld): number[] {
     const sizes: number[] = [];
     const list = world.kube.list.bind(world.kube);
     Object.assign(world.kube, {
       list: async (...args: Parameters<typeof list>) => {
         const answer = await list(...args);
-        sizes.push(answer.items.length);
+        if (args[0].kind === 'PersistentVolumeClaim') sizes.push(answer.items.length);
         return answer;
       },
     });
+    return sizes;
+  }
+
+  it('reads one page of all, and one of those of no cluster', async () => {
+    const world = crowded([]);
+    const sizes = sizesOfLists(world);
     await world.drive(NOTHING_ASKED);
+    expect(sizes.filter(size => size > 3)).toEqual([500, 500]);
     expect(members(world)).toEqual(['new-0', 'new-1', 'new-2']);
-    expect(sizes.filter(size => size > 3)).toEqual([500]);
   });
 
-  it('begins above a name that is taken, with a label or without', async () => {
-    const world = crowded('new-1');
-    const kept = { name: 'new-6', namespace: 'shop', labels: { etcd_cluster: 'new' } };
-    world.kube.seed({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: kept });
-    await world.drive(NOTHING_ASKED);
-    expect(members(world)).toEqual(['new-7', 'new-8', 'new-9']);
+  it('reads none of other clusters where it was seen before that they are many', async () => {
+    const world = crowded(['new-1'], { etcd_cluster: 'other' });
+    const sizes = sizesOfLists(world);
+    const deps = { ...world.deps, largeNamespaces: new LargeNamespaces(() => 0) };
+    for (const read of [
+      [500, 0, 1],
+      [0, 1],
+    ]) {
+      const seen = await observe(deps, world.ref);
+      expect(seen?.observation.namesSeen).toEqual(['new-1']);
+      expect(sizes.splice(0)).toEqual(read);
+    }
   });
+
+  it.each([
+    { what: 'of no cluster', labels: undefined },
+    { what: 'of other clusters', labels: { etcd_cluster: 'other' } },
+  ])(
+    'begins above a name that is taken, with a label or without, where the many are $what',
+    async ({ labels }) => {
+      const world = crowded(['new-1'], labels);
+      const kept = { name: 'new-6', namespace: 'shop', labels: { etcd_cluster: 'new' } };
+      world.kube.seed({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: kept });
+      await world.drive(NOTHING_ASKED);
+      expect(members(world)).toEqual(['new-7', 'new-8', 'new-9']);
+    },
+  );
 
   it('is looked for by every name once it lived', async () => {
-    const world = crowded();
+    const world = crowded([]);
     await world.drive(NOTHING_ASKED);
     const incarnation = world.cluster.status.incarnation;
     for (const name of world.names('PersistentVolumeClaim').filter(each => each.startsWith('new-')))

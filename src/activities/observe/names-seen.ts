@@ -3,6 +3,7 @@ import { LABEL_CLUSTER, memberName, serialOf } from '../../api/names.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
 import { stampsOf } from '../../planner/model/identity.ts';
 import type { ClusterFacts } from '../../planner/model/observation.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { getAll } from './cluster-objects.ts';
 
@@ -17,13 +18,16 @@ export const NOT_ASKED: NamesSeen = { names: [], unlabelled: [] };
 /** A namespace with more pods or claims than this is not listed as a whole for every cluster that is made in it. */
 const FEW = 500;
 
+type Ports = Pick<Dependencies, 'kube' | 'largeNamespaces'>;
+
 /**
  * Names of the namespace's pods and claims that look like members of this cluster. Of a resource that may have lost its status every
  * one counts, whatever labels it carries by now. For a new one in a namespace with many objects those count that carry its label, and
- * those of the first members: whatever else is in the way is found when its name is to be used.
+ * those of no cluster, or where these are many too, those of the first members: whatever else is in the way is found when its name is
+ * to be used.
  */
-export async function findNames(kube: KubeClient, cluster: ClusterFacts): Promise<NamesSeen> {
-  const found = await Promise.all([POD, CLAIM].map(kind => list(kube, kind, cluster)));
+export async function findNames(ports: Ports, cluster: ClusterFacts): Promise<NamesSeen> {
+  const found = await Promise.all([POD, CLAIM].map(kind => list(ports, kind, cluster)));
   const names = found.flatMap(({ items }) => items.map(({ metadata }) => metadata.name));
   return {
     names: [...new Set(names)].filter(name => isMemberName(cluster, name)),
@@ -38,17 +42,33 @@ interface Found {
   readonly items: readonly KubeObject[];
 }
 
-async function list(kube: KubeClient, kind: KindRef, cluster: ClusterFacts): Promise<Found> {
-  const { namespace, name, config } = cluster;
+async function list({ kube, largeNamespaces }: Ports, ref: KindRef, cluster: ClusterFacts): Promise<Found> {
+  const { kind } = ref;
+  const { namespace, name } = cluster;
   const of = { namespace, metadataOnly: true };
-  const all = await kube.list(kind, isNew(cluster) ? { ...of, atMost: FEW } : of);
-  if (all.isPartial !== true) return { kind: kind.kind, items: all.items };
-  const first = Array.from({ length: config.size }, (_, serial) => memberName(name, serial));
-  const [labelled, named] = await Promise.all([
-    kube.list(kind, { ...of, labelSelector: `${LABEL_CLUSTER}=${name}` }),
-    getAll(kube, kind, { namespace, names: first }),
+  if (!isNew(cluster)) return { kind, items: (await kube.list(ref, of)).items };
+  if (largeNamespaces?.has(namespace, kind) !== true) {
+    const all = await kube.list(ref, { ...of, atMost: FEW });
+    if (all.isPartial !== true) return { kind, items: all.items };
+    largeNamespaces?.note(namespace, kind);
+  }
+  const [labelled, strangers] = await Promise.all([
+    kube.list(ref, { ...of, labelSelector: `${LABEL_CLUSTER}=${name}` }),
+    ofNoCluster(kube, ref, cluster),
   ]);
-  return { kind: kind.kind, items: [...labelled.items, ...named] };
+  return { kind, items: [...labelled.items, ...strangers] };
+}
+
+async function ofNoCluster(
+  kube: KubeClient,
+  kind: KindRef,
+  { namespace, name, config }: ClusterFacts,
+): Promise<readonly KubeObject[]> {
+  const labelSelector = `!${LABEL_CLUSTER}`;
+  const found = await kube.list(kind, { namespace, metadataOnly: true, atMost: FEW, labelSelector });
+  if (found.isPartial !== true) return found.items;
+  const first = Array.from({ length: config.size }, (_, serial) => memberName(name, serial));
+  return getAll(kube, kind, { namespace, names: first });
 }
 
 /** It never had an identity: nothing of the operator's was ever written on it. */

@@ -43,7 +43,7 @@ import { withHomes } from './volume-hosts.ts';
 
 const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
-type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs'> & {
+type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs' | 'largeNamespaces'> & {
   /** Looks at the certificates; the Secrets themselves are read when left out. */
   readonly observeTls?: typeof observeTls;
 };
@@ -67,7 +67,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const undecided = incarnation === undefined && !known.deleting;
   // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
   const isEveryNameAsked = undecided || incarnation?.rebuilt === true;
-  const names = isEveryNameAsked ? findNames(deps.kube, known) : Promise.resolve(NOT_ASKED);
+  const names = isEveryNameAsked ? findNames(deps, known) : Promise.resolve(NOT_ASKED);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
     names.then(({ names: found, unlabelled }) =>
       ownedObjects(deps.kube, known, { names: [...found, ...more], unlabelled, now: deps.now() }),

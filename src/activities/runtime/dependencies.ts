@@ -12,6 +12,7 @@ import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 import type { NodeTurns } from '../backup/node-turns.ts';
 import type { RefusedNamespaces } from '../backup/refused-namespaces.ts';
+import type { LargeNamespaces } from '../observe/large-namespaces.ts';
 import type { Turns } from '../backup/turns.ts';
 import type { WaitTime } from './poll.ts';
 
@@ -58,6 +59,8 @@ export interface Dependencies {
   readonly watchNamespaces?: readonly string[] | undefined;
   /** Which of those have refused for long; when left out, none is passed over. */
   readonly refusedNamespaces?: RefusedNamespaces;
+  /** Which namespaces had many pods or claims of late; when left out, each look at a new cluster finds it out. */
+  readonly largeNamespaces?: LargeNamespaces;
   /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
   readonly credentialHosts?: readonly string[];
   readonly logger: ActivityLogger;

@@ -23,6 +23,7 @@ import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
 import { NodeTurns } from '../../activities/backup/node-turns.ts';
 import { RefusedNamespaces } from '../../activities/backup/refused-namespaces.ts';
+import { LargeNamespaces } from '../../activities/observe/large-namespaces.ts';
 import { Turns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
@@ -259,6 +260,7 @@ async function makeWorkers(
     backupJitterSeconds: config.backupJitterSeconds,
     watchNamespaces: config.watchNamespaces,
     refusedNamespaces: new RefusedNamespaces(() => performance.now()),
+    largeNamespaces: new LargeNamespaces(() => performance.now()),
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,

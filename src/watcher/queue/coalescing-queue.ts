@@ -14,7 +14,8 @@ import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
 import { Places } from './places.ts';
-import { type Entry, newEntry, turnOf } from './entry.ts';
+import { CalmFirst } from './calm-first.ts';
+import { type Entry, newEntry } from './entry.ts';
 import { Turns } from '../../kube/turns.ts';
 
 interface Outage {
@@ -31,6 +32,7 @@ export class CoalescingQueue {
   readonly #ready: Turns<Entry>;
   readonly #flights = new Map<Entry, Promise<void>>();
   readonly #places: Places;
+  readonly #calmFirst = new CalmFirst();
   readonly #abort = new AbortController();
   #outage: Outage | undefined;
   #outages = 0;
@@ -129,6 +131,7 @@ export class CoalescingQueue {
 
   /** Drops what is remembered of the pace of keys that have long been quiet. */
   sweep(quietMs: number): void {
+    this.#calmFirst.forget();
     const limit = this.#deps.clock.now() - quietMs;
     for (const [key, entry] of this.#entries) {
       if (entry.phase === 'idle' && entry.startedAt < limit) this.#entries.delete(key);
@@ -198,18 +201,20 @@ export class CoalescingQueue {
   }
 
   /**
-   * Takes the next key to be tried now: by the turns of their groups, and in a group a calm one, or else the one that was delivered longest
-   * ago. So each of those that change without end has its turn.
+   * Takes the next key to be tried now: by the turns of their groups, and in a group by calm-first.ts.
    */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined) {
       const now = this.#deps.clock.now();
-      return this.#ready.take(
+      const groupOf = ({ key }: Entry): string => this.#deps.groupOf(key);
+      const next = this.#ready.take(
         group => this.#places.isFreeFor(group),
         undefined,
-        entry => turnOf(entry, now),
+        entry => this.#calmFirst.rankOf(groupOf(entry), entry, now),
       );
+      if (next !== undefined) this.#calmFirst.took(groupOf(next), next, now);
+      return next;
     }
     const inFlight = [...this.#flights.keys()];
     const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);

@@ -33,22 +33,6 @@ export interface Entry {
   cancelTimer: () => void;
 }
 
-/** A key that had kept still for so many milliseconds, and has changed so seldom since, is calm. A pod that goes is four changes or five. */
-const CALM = { stillMs: 10_000, changes: 6 };
-/** Whoever has waited for so many milliseconds goes before calm ones that came later. */
-const LONG_MS = 60_000;
-
-/**
- * The turn of a key that waits, among those of its group: the lowest goes first. Calm ones go before those that change without end, or whoever
- * changed once, when a hundred others began to, would wait for all of these: in the order of their coming. Then the one that was delivered longest ago.
- */
-export function turnOf(entry: Entry, now: number): number {
-  const { waitingSince = now, deliveredAt } = entry;
-  const isStill = deliveredAt === undefined || waitingSince - deliveredAt >= CALM.stillMs;
-  const isCalm = isStill && entry.added <= CALM.changes;
-  return isCalm || now - waitingSince >= LONG_MS ? waitingSince - now - 1 : (deliveredAt ?? 0);
-}
-
 /** A key that was never added. */
 export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minIntervalMs'>): Entry {
   return {

@@ -63,6 +63,29 @@ describe('signals', () => {
     await Promise.all([queue.stop(100), clock.advance(1_000)]);
   });
 
+  test('of calm ones wait for few of those of their own namespace that change without end, and these have their turns', async () => {
+    const clock = new FakeClock(11);
+    // Twelve at once, six seconds each: the hundred of the storm have a turn a minute.
+    const { queue, delivered } = queueOn(clock, { shop: 6_000 });
+    const waits: number[] = [];
+    for (let second = 0; second < 300; second += 1) {
+      for (let key = 0; key < 100; key += 1) queue.add(`shop/storm-${key}`);
+      if (second % 2 === 1) queue.add(`shop/calm-${second}`);
+      await clock.advance(1_000);
+    }
+    for (const { key, begun } of delivered) {
+      const [, second] = /calm-(\d+)$/.exec(key) ?? [];
+      if (second !== undefined) waits.push(begun - Number(second) * 1_000);
+    }
+    expect(waits.length).toBeGreaterThan(140);
+    // The next place is free within six seconds, and one turn of four is another's.
+    expect(Math.max(...waits)).toBeLessThanOrEqual(12_000);
+    const turns = new Map<string, number>();
+    for (const { key } of delivered) turns.set(key, (turns.get(key) ?? 0) + 1);
+    for (let key = 0; key < 100; key += 1) expect(turns.get(`shop/storm-${key}`)).toBeGreaterThanOrEqual(3);
+    await Promise.all([queue.stop(100), clock.advance(10_000)]);
+  });
+
   test.each(['delivered', 'refused'] as const)(
     'of others are not held up by a namespace whose signals hang until their deadline and are %s',
     async outcome => {

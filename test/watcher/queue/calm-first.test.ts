@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Entry, newEntry, turnOf } from '../../../src/watcher/queue/entry.ts';
+import { CalmFirst } from '../../../src/watcher/queue/calm-first.ts';
+import { type Entry, newEntry } from '../../../src/watcher/queue/entry.ts';
 
 const NOW = 1_000_000;
 
@@ -15,7 +16,7 @@ function waiting(delivered: number | undefined, waits: number, added = 1): Entry
 
 /** Which of them is taken first. */
 function first(...entries: readonly Entry[]): number {
-  const turns = entries.map(entry => turnOf(entry, NOW));
+  const turns = entries.map(entry => new CalmFirst().rankOf('shop', entry, NOW));
   expect(new Set(turns).size).toBe(turns.length);
   return turns.indexOf(Math.min(...turns));
 }
@@ -33,11 +34,22 @@ describe('the turn of a key', () => {
     expect(first(waiting(8, 8, 20), waiting(12, 3, 20), waiting(5, 5, 20))).toBe(1);
   });
 
-  test('comes first to whoever has waited for a minute, also before calm ones that were told longer ago', () => {
-    expect(first(waiting(600, 1), waiting(65, 61, 100), waiting(600, 59))).toBe(1);
-  });
-
   test('is not that of a calm one when it had changed just before', () => {
     expect(first(waiting(11, 10, 1), waiting(300, 0))).toBe(1);
+  });
+
+  test('is that of another after three calm ones, of each group on its own, however long these have waited', () => {
+    const order = new CalmFirst();
+    const calm = waiting(600, 1);
+    const stormy = waiting(65, 61, 100);
+    const isCalmFirst = (group: string) => order.rankOf(group, calm, NOW) < order.rankOf(group, stormy, NOW);
+    for (let taken = 0; taken < 3; taken += 1) {
+      expect(isCalmFirst('shop')).toBe(true);
+      order.took('shop', calm, NOW);
+    }
+    expect(isCalmFirst('shop')).toBe(false);
+    expect(isCalmFirst('web')).toBe(true);
+    order.took('shop', stormy, NOW);
+    expect(isCalmFirst('shop')).toBe(true);
   });
 });
