@@ -60,11 +60,12 @@ function fractionOf(at: number): number {
   return (Math.floor(at) % 1_000) / 1_000;
 }
 
-/** Whether nothing has to wait, and what was done last did not have to be done again as soon as it was done. */
+/** Whether nothing has to wait, and it did not have to be done again as soon as it was done so often that the next try is the last. */
 export function repeatsAtOnce(repeats: Repeats | undefined, now: number): boolean {
   if (repeats === undefined || now - repeats.at >= FORGOTTEN_AFTER_MS) return true;
-  const isPaused = pausedUntil(repeats, repeats.of, now) !== undefined;
-  return repeats.undone === undefined && !isPaused && pacedUntil(repeats, now) === undefined;
+  const { of, undone = 0 } = repeats;
+  const isPaused = pausedUntil(repeats, of, now) !== undefined;
+  return undone < TRIES - 1 && !isPaused && pacedUntil(repeats, now) === undefined;
 }
 
 /** What is remembered when what was begun has ended now. `isUndone`: it has to be done again. */

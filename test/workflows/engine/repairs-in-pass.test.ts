@@ -113,6 +113,20 @@ describe('a pass of a cluster', () => {
     expect(world.pass(REST)).toBe('all');
   });
 
+  it('leaves the fifth to an operation when each took long and had to be done again at once, and waits before each', () => {
+    const world = new World();
+    const undone = { ...AGAIN, repaired: step };
+    for (let times = 1; times <= 4; times += 1) {
+      expect(world.pass(undone, 3_000)).toBe('all');
+      expect(world.entity.repeats).toMatchObject({ undone: times });
+      expect(world.started).toEqual([]);
+      expect(world.entity.wakeAt).toBeGreaterThan(world.now);
+      world.now = world.entity.wakeAt ?? 0;
+    }
+    expect(world.pass(AGAIN, 3_000)).toBe('missing');
+    expect(world.started).toHaveLength(1);
+  });
+
   it('may repair by itself again two minutes later', () => {
     const world = new World();
     const repaired = { ...REST, repaired: step };
