@@ -105,7 +105,7 @@ describe('a cluster whose client Service was deleted', () => {
     expect(shared(world)).not.toContain('example-client');
   });
 
-  it('is left to the operation that is recorded', async () => {
+  it('is left to another operation that is recorded', async () => {
     const world = await available();
     await deleteShared(world, isClientService);
     changeStatus(world, { operation: { type: 'rolloutCluster', step: 'stopMember' } });
@@ -236,6 +236,24 @@ describe('a cluster whose client Service was edited', () => {
     stop();
     await world.drive(NOTHING_ASKED);
     expect(world.kube.peek(service)?.['spec']).toEqual(spec);
+  });
+
+  it('is put back by the next pass when it was edited at once again, which ends what was recorded', async () => {
+    const world = await available();
+    const spec = world.kube.peek(service)?.['spec'];
+    await edit(world);
+    const stop = world.kube.intercept(async ({ verb, kind, manager }) => {
+      if (verb === 'get' && kind === 'Service' && manager === 'etcd-operator') await edit(world);
+    });
+    await world.look(FREE);
+    stop();
+    const { decision, repaired } = await world.look(FREE);
+    expect(repaired).toBeDefined();
+    expect(decision.kind).toBe('idle');
+    expect(world.kube.peek(service)?.['spec']).toEqual(spec);
+    const { operation, lastOperation } = world.cluster.status;
+    expect(operation).toBeUndefined();
+    expect(lastOperation).toMatchObject({ type: 'repairCluster', outcome: 'Succeeded' });
   });
 });
 

@@ -8,8 +8,8 @@ import type { Situation } from '../../model/situation.ts';
 export type RepairInPass = StepOf<'ensureObjects' | 'applyObjects'>;
 
 /**
- * The step that is performed by the pass that has planned it: shared objects that a repair would begin with, while nothing is under way
- * and nothing has failed. What has to be done again gets an operation, which is tried again and reported.
+ * The step that is performed by the pass that has planned it: shared objects that a repair would begin with, while nothing else is under way
+ * and nothing has failed. What has to be done again and again gets an operation, which is tried again and reported.
  */
 export function repairInPass(
   { cluster }: Situation,
@@ -17,7 +17,9 @@ export function repairInPass(
   decision: Decision,
 ): RepairInPass | undefined {
   const isRepair = decision.kind === 'operate' && decision.operation === 'repairCluster';
-  if (!isRepair || failed !== undefined || cluster.status.operation !== undefined) return undefined;
+  // Also one that is recorded and waits, or that somebody else still performs: no step of a repair needs a Service to be missing.
+  const { type = 'repairCluster' } = cluster.status.operation ?? {};
+  if (!isRepair || failed !== undefined || type !== 'repairCluster') return undefined;
   const { step } = decision;
   if (step.kind === 'ensureObjects') return mayRepair === undefined ? undefined : step;
   return step.kind === 'applyObjects' && mayRepair === 'all' ? step : undefined;
