@@ -247,9 +247,13 @@ describe('a cluster whose client Service was edited', () => {
     });
     await world.look(FREE);
     stop();
-    const { decision, repaired } = await world.look(FREE);
+    const { decision, repaired } = await world.look({
+      ...FREE,
+      ran: { operation: 'repairCluster', runId: 'former' },
+    });
     expect(repaired).toBeDefined();
     expect(decision.kind).toBe('idle');
+    expect(world.cluster.status.history?.[0]).not.toHaveProperty('runID');
     expect(world.kube.peek(service)?.['spec']).toEqual(spec);
     const { operation, lastOperation } = world.cluster.status;
     expect(operation).toBeUndefined();

@@ -140,7 +140,10 @@ async function pass(
   if (seen === undefined) return gone(deps);
   const { cluster, observation, decision } = seen;
   const now = timestamp(deps.now());
-  const findings = { observation, decision, actor: context.actor, members: observedMembers(observation) };
+  // What a pass has mended, no run of an operation has.
+  const { ran: _, ...withoutRun } = context.actor;
+  const actor = context.repaired.length === 0 ? context.actor : withoutRun;
+  const findings = { observation, decision, actor, members: observedMembers(observation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {
     status,

@@ -23,8 +23,8 @@ type Ports = Pick<Dependencies, 'kube' | 'largeNamespaces'>;
 /**
  * Names of the namespace's pods and claims that look like members of this cluster. Of a resource that may have lost its status every
  * one counts, whatever labels it carries by now. For a new one in a namespace with many objects those count that carry its label, and
- * those of no cluster, or where these are many too, those of the first members: whatever else is in the way is found when its name is
- * to be used.
+ * claims of the first members and pods of no cluster (where these are many too, of the first members): whatever else is in the way is
+ * found when its name is to be used.
  */
 export async function findNames(ports: Ports, cluster: ClusterFacts): Promise<NamesSeen> {
   const found = await Promise.all([POD, CLAIM].map(kind => list(ports, kind, cluster)));
@@ -54,21 +54,26 @@ async function list({ kube, largeNamespaces }: Ports, ref: KindRef, cluster: Clu
   }
   const [labelled, strangers] = await Promise.all([
     kube.list(ref, { ...of, labelSelector: `${LABEL_CLUSTER}=${name}` }),
-    ofNoCluster(kube, ref, cluster),
+    kind === POD.kind ? ofNoCluster(kube, cluster) : ofFirstMembers(kube, ref, cluster),
   ]);
   return { kind, items: [...labelled.items, ...strangers] };
 }
 
-async function ofNoCluster(
+/** Unlike claims, which people copy with their labels, pods of these names with the label of another cluster are not to be expected. */
+async function ofNoCluster(kube: KubeClient, cluster: ClusterFacts): Promise<readonly KubeObject[]> {
+  const { namespace } = cluster;
+  const labelSelector = `!${LABEL_CLUSTER}`;
+  const found = await kube.list(POD, { namespace, metadataOnly: true, atMost: FEW, labelSelector });
+  return found.isPartial === true ? ofFirstMembers(kube, POD, cluster) : found.items;
+}
+
+function ofFirstMembers(
   kube: KubeClient,
   kind: KindRef,
   { namespace, name, config }: ClusterFacts,
 ): Promise<readonly KubeObject[]> {
-  const labelSelector = `!${LABEL_CLUSTER}`;
-  const found = await kube.list(kind, { namespace, metadataOnly: true, atMost: FEW, labelSelector });
-  if (found.isPartial !== true) return found.items;
-  const first = Array.from({ length: config.size }, (_, serial) => memberName(name, serial));
-  return getAll(kube, kind, { namespace, names: first });
+  const names = Array.from({ length: config.size }, (_, serial) => memberName(name, serial));
+  return getAll(kube, kind, { namespace, names });
 }
 
 /** It never had an identity: nothing of the operator's was ever written on it. */

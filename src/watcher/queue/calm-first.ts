@@ -11,30 +11,35 @@ const IN_A_ROW = 3;
 /** Beyond all times. */
 const LATER = Number.MAX_SAFE_INTEGER / 2;
 
+/** One choice: all that wait are ranked, and then one of them goes. */
+export interface Choice {
+  /** The lowest of a group goes first: of calm ones the one that came first, of the others the one that was delivered longest ago. */
+  rankOf(group: string, entry: Entry): number;
+  /** Takes note that this one goes. */
+  took(group: string, entry: Entry): void;
+}
+
 export class CalmFirst {
-  /** Of a group, how many calm ones went one after the other. */
+  /** Of a group, how many calm ones went one after the other while others waited. */
   readonly #inARow = new Map<string, number>();
 
-  /**
-   * The lowest of a group goes first: of calm ones the one that came first, of the others the one that was delivered longest ago.
-   * @param now on the clock of the queue, as the times of the entry
-   */
-  rankOf(group: string, entry: Entry, now: number): number {
-    const { waitingSince = now, deliveredAt = 0 } = entry;
-    const isCalm = isCalmAt(entry, now);
-    const isCalmTurn = (this.#inARow.get(group) ?? 0) < IN_A_ROW;
-    return (isCalm ? waitingSince : deliveredAt) + (isCalm === isCalmTurn ? 0 : LATER);
-  }
-
-  /** Takes note that this one goes now. */
-  took(group: string, entry: Entry, now: number): void {
-    if (isCalmAt(entry, now)) this.#inARow.set(group, (this.#inARow.get(group) ?? 0) + 1);
-    else this.#inARow.delete(group);
-  }
-
-  /** Of each group a calm one may go first again. */
-  forget(): void {
-    this.#inARow.clear();
+  /** @param now on the clock of the queue, as the times of the entries */
+  choice(now: number): Choice {
+    const othersWait = new Set<string>();
+    return {
+      rankOf: (group, entry) => {
+        const { waitingSince = now, deliveredAt = 0 } = entry;
+        const isCalm = isCalmAt(entry, now);
+        if (!isCalm) othersWait.add(group);
+        const isCalmTurn = (this.#inARow.get(group) ?? 0) < IN_A_ROW;
+        return (isCalm ? waitingSince : deliveredAt) + (isCalm === isCalmTurn ? 0 : LATER);
+      },
+      took: (group, entry) => {
+        if (isCalmAt(entry, now) && othersWait.has(group))
+          this.#inARow.set(group, (this.#inARow.get(group) ?? 0) + 1);
+        else this.#inARow.delete(group);
+      },
+    };
   }
 }
 

@@ -131,7 +131,6 @@ export class CoalescingQueue {
 
   /** Drops what is remembered of the pace of keys that have long been quiet. */
   sweep(quietMs: number): void {
-    this.#calmFirst.forget();
     const limit = this.#deps.clock.now() - quietMs;
     for (const [key, entry] of this.#entries) {
       if (entry.phase === 'idle' && entry.startedAt < limit) this.#entries.delete(key);
@@ -206,14 +205,14 @@ export class CoalescingQueue {
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined) {
-      const now = this.#deps.clock.now();
       const groupOf = ({ key }: Entry): string => this.#deps.groupOf(key);
+      const choice = this.#calmFirst.choice(this.#deps.clock.now());
       const next = this.#ready.take(
         group => this.#places.isFreeFor(group),
         undefined,
-        entry => this.#calmFirst.rankOf(groupOf(entry), entry, now),
+        entry => choice.rankOf(groupOf(entry), entry),
       );
-      if (next !== undefined) this.#calmFirst.took(groupOf(next), next, now);
+      if (next !== undefined) choice.took(groupOf(next), next);
       return next;
     }
     const inFlight = [...this.#flights.keys()];

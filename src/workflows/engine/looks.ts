@@ -7,11 +7,13 @@ import { over, pacedUntil, pausedUntil, repeatsAtOnce, repeated } from './repeat
 /** Starts a pass; a running operation goes on. */
 export function look<K extends Kind>(draft: Draft<K>): void {
   const { rules, facts } = draft;
-  const { phase, people, wakeAt } = draft.state;
+  const { phase, people, wakeAt, failures, repeats } = draft.state;
   const prepared = rules.forgetExpired?.(people, facts.now) ?? people;
   const beside = isOperating(phase);
-  const may = repeatsAtOnce(draft.state.repeats, facts.now) ? 'all' : 'withoutRepeats';
-  draft.effect({ kind: 'look', actor: rules.actor(prepared, beside ? 'nothing' : may) });
+  // What has failed is tried again by an operation, whose success ends the back-off.
+  const isLeft = beside || failures > 0;
+  const may = repeatsAtOnce(repeats, facts.now) ? 'all' : 'withoutRepeats';
+  draft.effect({ kind: 'look', actor: rules.actor(prepared, isLeft ? 'nothing' : may) });
   draft.set({
     people: rules.onLook?.(prepared) ?? prepared,
     phase: beside ? phase : 'looking',

@@ -86,6 +86,23 @@ describe('signals', () => {
     await Promise.all([queue.stop(100), clock.advance(10_000)]);
   });
 
+  test('of those that change without end are each fourth of a namespace in which calm ones always wait', async () => {
+    const clock = new FakeClock(12);
+    const { queue, delivered } = queueOn(clock, { shop: 6_000 });
+    for (let second = 0; second < 120; second += 1) {
+      for (let key = 0; key < 100; key += 1) queue.add(`shop/storm-${key}`);
+      for (let key = 0; key < 4; key += 1) queue.add(`shop/calm-${second}-${key}`);
+      await clock.advance(1_000);
+    }
+    // The first seconds belong to keys that were all new.
+    const later = delivered.filter(({ begun }) => begun > 30_000);
+    const stormed = later.filter(({ key }) => key.startsWith('shop/storm'));
+    expect(later.length).toBeGreaterThan(150);
+    expect(stormed.length / later.length).toBeGreaterThan(0.2);
+    expect(stormed.length / later.length).toBeLessThan(0.3);
+    await Promise.all([queue.stop(100), clock.advance(10_000)]);
+  });
+
   test.each(['delivered', 'refused'] as const)(
     'of others are not held up by a namespace whose signals hang until their deadline and are %s',
     async outcome => {

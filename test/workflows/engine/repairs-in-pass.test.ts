@@ -127,6 +127,29 @@ describe('a pass of a cluster', () => {
     expect(world.started).toHaveLength(1);
   });
 
+  it('leaves what has failed to an operation, whose success ends the back-off', () => {
+    const world = new World();
+    world.pass(AGAIN);
+    expect(world.started).toHaveLength(1);
+    world.take({ kind: 'started' });
+    const failed = {
+      operation: 'repairCluster',
+      outcome: 'failed',
+      step: 'ensureObjects',
+      message: 'no',
+    } as const;
+    world.take({ kind: 'ended', ending: failed });
+    expect(world.entity.failures).toBe(1);
+    world.take({ kind: 'looked', assessment: REST });
+    world.now += 200_000;
+    expect(world.pass(AGAIN)).toBeUndefined();
+    world.take({ kind: 'started' });
+    world.take({ kind: 'ended', ending: { operation: 'repairCluster', outcome: 'ended' } });
+    world.take({ kind: 'looked', assessment: REST });
+    expect(world.entity.failures).toBe(0);
+    expect(world.pass(REST)).toBe('all');
+  });
+
   it('may repair by itself again two minutes later', () => {
     const world = new World();
     const repaired = { ...REST, repaired: step };
