@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { check } from '../stack/drill/checker.ts';
+import { storedAt } from '../stack/drill/stored.ts';
 import type { History, Read, Stored, StoredValue, Write } from '../stack/drill/history.ts';
 
 const wrote = (id: number, start: number, change: Partial<Write> = {}): Write => ({
@@ -71,6 +72,15 @@ test('writes beside each other may take place in either order, and be read in be
   const beside = [wrote(0, 10, { end: 40, revision: 12 }), wrote(2, 11, { end: 41, revision: 11 })];
   const reads = [read('k0', 15, 11, 'v2'), read('k0', 20, 12, 'v0')];
   expect(violationsOf(history(beside, reads), holds(event(2, 11), event(0, 12)))).toEqual([]);
+});
+
+test('a write that was given up takes place after everything was read', () => {
+  const late = event(4, 20);
+  const seen = storedAt(stored.values, [...stored.events, late]);
+  expect(violationsOf(history([...writes, failed(4, 50)]), seen)).toEqual([]);
+  expect(
+    violationsOf(history([...writes, failed(4, 50)]), { ...seen, events: [...stored.events, late] }),
+  ).toEqual(['state: k0 holds k0=v2@12, the watch ended with k0=v4@20']);
 });
 
 test('nothing happened at all', () => {

@@ -12,11 +12,24 @@ export async function readStored(endpoint: string, prefix: string): Promise<Stor
   const etcd = dial(endpoint);
   try {
     const values = await rangeOf(etcd, prefix);
-    const last = Math.max(0, ...values.map(({ revision }) => revision));
-    return { values, events: last === 0 ? [] : await watchUntil(etcd, prefix, last) };
+    const last = lastOf(values);
+    return storedAt(values, last === 0 ? [] : await watchUntil(etcd, prefix, last));
   } finally {
     etcd.close();
   }
+}
+
+/**
+ * What was there when the values were read, and how it came about. A write that was given up may take place after that: a member that was
+ * cut off passes what it was asked for on to the leader when it is connected again, half a minute later.
+ */
+export function storedAt(values: readonly StoredValue[], events: readonly StoredValue[]): Stored {
+  const last = lastOf(values);
+  return { values, events: events.filter(({ revision }) => revision <= last) };
+}
+
+function lastOf(values: readonly StoredValue[]): number {
+  return Math.max(0, ...values.map(({ revision }) => revision));
 }
 
 /** What there is under `prefix` now. */
