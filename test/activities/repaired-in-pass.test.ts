@@ -199,6 +199,13 @@ describe('a cluster whose client Service was edited', () => {
   const service = { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'example-client' };
   const edit = (world: OperatorWorld) =>
     world.kube.as('kubectl').patch(service, { spec: { selector: { app: 'other' } } }, { type: 'merge' });
+  /** Edits it, and again each time the operator is about to read it, until what is answered is called. */
+  const keepEditing = async (world: OperatorWorld): Promise<() => void> => {
+    await edit(world);
+    return world.kube.intercept(async ({ verb, kind, manager }) => {
+      if (verb === 'get' && kind === 'Service' && manager === 'etcd-operator') await edit(world);
+    });
+  };
 
   it('has it as it should be after one pass, without an operation', async () => {
     const world = await available();
@@ -225,10 +232,7 @@ describe('a cluster whose client Service was edited', () => {
   it('gets an operation when somebody edits it at once again', async () => {
     const world = await available();
     const spec = world.kube.peek(service)?.['spec'];
-    await edit(world);
-    const stop = world.kube.intercept(async ({ verb, kind, manager }) => {
-      if (verb === 'get' && kind === 'Service' && manager === 'etcd-operator') await edit(world);
-    });
+    const stop = await keepEditing(world);
     const { decision, repaired } = await world.look(FREE);
     expect(repaired).toBeDefined();
     expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'applyObjects' } });
@@ -241,10 +245,7 @@ describe('a cluster whose client Service was edited', () => {
   it('is put back by the next pass when it was edited at once again, which ends what was recorded', async () => {
     const world = await available();
     const spec = world.kube.peek(service)?.['spec'];
-    await edit(world);
-    const stop = world.kube.intercept(async ({ verb, kind, manager }) => {
-      if (verb === 'get' && kind === 'Service' && manager === 'etcd-operator') await edit(world);
-    });
+    const stop = await keepEditing(world);
     await world.look(FREE);
     stop();
     const { decision, repaired } = await world.look({

@@ -28,6 +28,7 @@ interface Outage {
 
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
+  readonly #groupOf: (entry: Entry) => string;
   readonly #entries = new Map<string, Entry>();
   readonly #ready: Turns<Entry>;
   readonly #flights = new Map<Entry, Promise<void>>();
@@ -45,7 +46,8 @@ export class CoalescingQueue {
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
-    this.#ready = new Turns(({ key }) => deps.groupOf(key));
+    this.#groupOf = ({ key }) => deps.groupOf(key);
+    this.#ready = new Turns(this.#groupOf);
     const { clock, options } = deps;
     this.#places = new Places({ clock, count: options.concurrency, onFree: () => this.#pump() });
   }
@@ -205,14 +207,13 @@ export class CoalescingQueue {
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
     if (this.#outage === undefined) {
-      const groupOf = ({ key }: Entry): string => this.#deps.groupOf(key);
       const choice = this.#calmFirst.choice(this.#deps.clock.now());
       const next = this.#ready.take(
         group => this.#places.isFreeFor(group),
         undefined,
-        entry => choice.rankOf(groupOf(entry), entry),
+        entry => choice.rankOf(this.#groupOf(entry), entry),
       );
-      if (next !== undefined) choice.took(groupOf(next), next);
+      if (next !== undefined) choice.took(this.#groupOf(next), next);
       return next;
     }
     const inFlight = [...this.#flights.keys()];
@@ -233,7 +234,7 @@ export class CoalescingQueue {
     entry.startedAt = this.#deps.clock.now();
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
-    const group = this.#deps.groupOf(entry.key);
+    const group = this.#groupOf(entry);
     const { isPaced } = entry;
     entry.isPaced = true;
     this.#places.take(group);
