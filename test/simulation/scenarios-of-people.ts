@@ -101,6 +101,23 @@ export const peopleScenarios = {
     await scripted.rest();
   },
 
+  /** Two of seven are cut off from the others, and somebody asks for the restart of one of them. */
+  async restartOfAMemberThatIsCutOff(scripted: ScriptedWorld) {
+    const { etcd } = scripted.world;
+    await scripted.create({ size: 7 });
+    const [one, other] = [scripted.follower(0), scripted.follower(1)];
+    // Their pods are not such as have only just been made, which are waited for.
+    scripted.skip(400);
+    etcd.set(one, { zone: 1 });
+    etcd.set(other, { zone: 2 });
+    await scripted.pass(200);
+    await scripted.ask('restart', one.name);
+    await scripted.until('it has another pod', () => etcd.processes.get(one.host) !== one);
+    etcd.set(other, { zone: 0 });
+    await scripted.answered();
+    await scripted.rest();
+  },
+
   /** Somebody has put a Service of their own where that of the members was: nobody is started until it is gone. */
   async sleeperIsWokenWithoutItsName(scripted: ScriptedWorld) {
     const { world } = scripted;

@@ -62,3 +62,13 @@ export function quorumSurvivesRemoval(
     message: `${leaving.name} is not removed: only ${healthy} of the ${rest.length} members that would remain are known to be healthy${faults.map(fault => `; ${fault}`).join('')}`,
   };
 }
+
+/**
+ * Before a member that is not well is restarted: enough others are healthy to be a quorum without it. It is still a voter, and may vote
+ * although it does not answer us. Of two, one is never enough, and neither could be restarted otherwise.
+ */
+export function quorumSurvivesRestart(views: readonly MemberView[], stopping: MemberView): boolean {
+  const voters = views.filter(view => !view.isLearner);
+  const healthy = voters.filter(view => view.id !== stopping.id && isHealthy(view)).length;
+  return healthy > 0 && healthy >= Math.min(quorum(voters.length), voters.length - 1);
+}

@@ -18,7 +18,7 @@ import {
   specificationIsUsable,
 } from '../../checks/obstacles.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
-import { quorumSurvivesRemoval } from '../../checks/preflight.ts';
+import { quorumSurvivesRestart } from '../../checks/preflight.ts';
 import { isHealthy } from '../../model/member-view.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
@@ -111,7 +111,7 @@ function isStuck(observation: Situation, { pod }: Outdated): boolean {
   const { members: views } = observation;
   const view = views.find(({ name }) => name === pod.name);
   if (view === undefined || isHealthy(view) || asked(observation, pod).length === 0) return false;
-  return quorumSurvivesRemoval(views, view) === undefined;
+  return quorumSurvivesRestart(views, view);
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
