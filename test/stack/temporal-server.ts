@@ -103,16 +103,21 @@ async function startDevelopmentServer(options: TemporalServerOptions): Promise<T
       await end(child, 'SIGTERM');
       child = await start();
     },
-    forget: () => rm(dbFilename),
+    async forget() {
+      for (const suffix of ['', '-wal', '-shm']) await rm(`${dbFilename}${suffix}`, { force: true });
+    },
     cli: (...args) => runCli(binary, address, args),
   };
 }
+
+/** As deploy/temporal has them. */
+const PRAGMAS = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=FULL'];
 
 function startArguments(how: { dbFilename: string; port: number; options: TemporalServerOptions }): string[] {
   const { searchAttributes = {}, dynamicConfig = [], metricsPort } = how.options;
   const attributes = Object.entries(searchAttributes);
   const fixed = ['server', 'start-dev', '--headless', '--ip', '127.0.0.1', '--log-level', 'error'];
-  const own = ['--port', String(how.port), '--db-filename', how.dbFilename];
+  const own = ['--port', String(how.port), '--db-filename', how.dbFilename, ...PRAGMAS];
   const registered = attributes.flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]);
   const dynamic = dynamicConfig.flatMap(setting => ['--dynamic-config-value', setting]);
   const metrics = metricsPort === undefined ? [] : ['--metrics-port', String(metricsPort)];
