@@ -88,14 +88,16 @@ export function clusterMetrics(
   defineMembers(registry, `${prefix}cluster_members`, source);
   defineOperation(registry, `${prefix}cluster_operation`, source);
   const ended = operationMetrics(registry, prefix);
+  const repairs = repairsByPass(registry, prefix);
   const upgrades = new Histogram({
     name: `${prefix}member_upgrade_duration_seconds`,
     help: 'From the restart of a member with another version until it is ready, in whole seconds.',
     buckets: MEMBER_BUCKETS,
     registers: [registry],
   });
-  return ({ ended: operation, upgraded = [] }) => {
+  return ({ ended: operation, upgraded = [], repaired }) => {
     for (const seconds of upgraded) upgrades.observe(seconds);
+    if (repaired !== undefined) repairs.inc({ step: repaired });
     if (operation !== undefined) ended(operation);
   };
 }
@@ -196,4 +198,18 @@ function operationMetrics(
     operations.inc(labels);
     if (seconds !== undefined) durations.observe(labels, seconds);
   };
+}
+
+/** Every step that a pass performs by itself. */
+const STEPS_OF_PASSES = ['ensureObjects', 'applyObjects'];
+
+function repairsByPass(registry: Registry, prefix: string): Counter<'step'> {
+  const repairs = new Counter({
+    name: `${prefix}pass_repairs_total`,
+    help: 'Services and PodDisruptionBudgets that were missing (ensureObjects) or edited (applyObjects) and that a pass repaired without an operation: passes, by step.',
+    labelNames: ['step'] as const,
+    registers: [registry],
+  });
+  for (const step of STEPS_OF_PASSES) repairs.inc({ step }, 0);
+  return repairs;
 }

@@ -55,6 +55,7 @@ describe('a cluster whose client Service was deleted', () => {
     expect(world.events).toMatchObject([
       { reason: 'ObjectCreated', message: 'created Service example-client' },
     ]);
+    expect(world.passes.at(-1)).toMatchObject({ repaired: 'ensureObjects', ended: undefined });
   });
 
   it('is read once before that', async () => {

@@ -126,6 +126,7 @@ test('no label of any metric is finer than a resource', () => {
       'outcome',
       'reason',
       'state',
+      'step',
       'succeeded',
       'told',
       'type',
@@ -145,4 +146,11 @@ test('how long members took to come up with another version is counted', async (
   const lines = (await metrics.text()).split('\n');
   expect(lines).toContain('etcd_operator_member_upgrade_duration_seconds_sum 43');
   expect(lines).toContain('etcd_operator_member_upgrade_duration_seconds_bucket{le="5"} 1');
+});
+
+test('passes that repaired shared objects by themselves are counted by step, from 0', async () => {
+  metrics.pass(pass({ repaired: 'ensureObjects' }));
+  const lines = (await metrics.text()).split('\n');
+  expect(lines).toContain('etcd_operator_pass_repairs_total{step="ensureObjects"} 1');
+  expect(lines).toContain('etcd_operator_pass_repairs_total{step="applyObjects"} 0');
 });

@@ -154,6 +154,7 @@ async function pass(
     decision: decision.kind,
     ended: endedOperation(cluster.status ?? {}, status),
     upgraded: upgradedMembers(observation, status),
+    repaired: context.repaired[0]?.kind,
   });
   const verdicts = judgeRequests(observation, context.actor.requests);
   return {

@@ -1,6 +1,7 @@
 /** What a pass came to, in numbers, for whoever counts: metrics are fed from it. */
 import type { EtcdClusterStatus, LastOperation } from '../../api/schemas/types.ts';
 import type { Observation } from '../../planner/model/observation.ts';
+import type { RepairInPass } from '../../planner/operations/repair/in-pass.ts';
 
 export interface PassReport {
   /** The kind of decision. */
@@ -9,6 +10,8 @@ export interface PassReport {
   readonly ended: EndedOperation | undefined;
   /** Seconds that members took that this pass first saw run another version. */
   readonly upgraded?: readonly number[];
+  /** The step by which this pass repaired shared objects without an operation; undefined when it did not. */
+  readonly repaired?: RepairInPass['kind'] | undefined;
 }
 
 export interface EndedOperation {
