@@ -11,10 +11,12 @@ import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
+import type { EtcdMember } from '../../src/etcd/port.ts';
 import { storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { verifySnapshot } from '../../src/main/pods/verification.ts';
 import { EtcdProcessCluster, etcdBinary, freePorts } from '../stack/etcd-process.ts';
+import { poll } from '../stack/poll.ts';
 
 const execute = promisify(execFile);
 const port = createEtcdPort();
@@ -35,6 +37,12 @@ async function fill(cluster: EtcdProcessCluster): Promise<void> {
   client.close();
 }
 
+/** A member writes it every four seconds (etcd, server/etcdserver/server.go, monitorStorageVersion); 3.5 does not. */
+async function untilStorageVersion(member: EtcdMember, version: string): Promise<void> {
+  if (version === '3.5.35') return;
+  await poll(async () => (await member.version()).storage !== undefined);
+}
+
 describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
   let cluster: EtcdProcessCluster;
   beforeAll(async () => {
@@ -46,6 +54,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
   test('a snapshot is what etcdutl takes for a whole one, of at least the revision that was read', async () => {
     const member = port.member(cluster.member(0).target);
     try {
+      await untilStorageVersion(member, version);
       const { revision } = await member.linearizableRead();
       const snapshot = verifiedSnapshot(member.snapshot({ signal: NEVER, deadlineMs: 30_000 }));
       const file = join(folder, `${version}.db`);

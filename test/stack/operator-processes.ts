@@ -62,19 +62,21 @@ export async function holdOperatorsWhen(world: World, when: () => Promise<boolea
 
 /**
  * Waits until this many replicas are ready that were never killed: a kubelet waits longer and longer before it starts
- * the same container again, and after a few kills a test would measure the kubelet's patience.
+ * the same container again, and after a few kills a test would measure the kubelet's patience. It counts a restart some seconds
+ * after the kill, so pods are looked at again and again.
  */
 export async function freshOperators({ stack, kube }: World, replicas: number): Promise<void> {
-  const pods = (): Promise<readonly KubeObject[]> => operatorPods(kube);
-  const killed = (await pods()).filter(pod => restartsOf(pod) > 0).map(pod => pod.metadata.name);
-  if (killed.length > 0) await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', ...killed);
-  await poll(
-    async () => {
-      const fresh = (await pods()).filter(pod => restartsOf(pod) === 0 && isReady(pod));
-      return fresh.length >= replicas;
-    },
-    { timeoutMs: 120_000 },
-  );
+  const deleted = new Set<string>();
+  const isFresh = async (): Promise<boolean> => {
+    const pods = await operatorPods(kube);
+    const killed = pods.filter(pod => restartsOf(pod) > 0).map(pod => pod.metadata.name);
+    const names = killed.filter(name => !deleted.has(name));
+    if (names.length > 0)
+      await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', '--ignore-not-found', ...names);
+    for (const name of names) deleted.add(name);
+    return pods.filter(pod => restartsOf(pod) === 0 && isReady(pod)).length >= replicas;
+  };
+  await poll(isFresh, { timeoutMs: 120_000 });
 }
 
 async function operatorPods(kube: World['kube']): Promise<readonly KubeObject[]> {

@@ -51,8 +51,6 @@ export interface Operations {
     before: OperationRun | undefined,
     act: (run: OperationRun) => Promise<void>,
   ): Promise<boolean>;
-  /** What was completed of a run until now. */
-  completedOf(run: OperationRun): Promise<readonly ActivityName[]>;
   /** Sends the entity a signal; a request names what it is for. */
   signal(name: string, request?: object): Promise<void>;
   close(): Promise<void>;
@@ -114,7 +112,6 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
   return {
     newest,
     since,
-    completedOf: async run => (await timedOf(run)).map(({ name }) => name),
     await: (operation, before, is) =>
       poll(
         async () => {
