@@ -201,7 +201,7 @@ function operationMetrics(
 }
 
 /** Every step that a pass performs by itself. */
-const STEPS_OF_PASSES = ['ensureObjects', 'applyObjects'];
+const STEPS_OF_PASSES: readonly NonNullable<PassReport['repaired']>[] = ['ensureObjects', 'applyObjects'];
 
 function repairsByPass(registry: Registry, prefix: string): Counter<'step'> {
   const repairs = new Counter({
