@@ -13,9 +13,12 @@ export type Asked =
 /** Errors of this side (connect(2), socket(2)). */
 const OWN_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']);
 
+/** A timer that is later than this part of its time says that this process was held up. */
+const HELD_UP = 0.2;
+
 interface Pending {
   readonly settle: (asked: Asked) => void;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 }
 
 export class HealthConnection {
@@ -52,11 +55,20 @@ export class HealthConnection {
     return this.#isOpen;
   }
 
-  /** Sends one request; never rejects. One at a time. The connection is closed unless the answer leaves it reusable. */
+  /**
+   * Sends one request; never rejects. One at a time. The connection is closed unless the answer leaves it reusable.
+   * @param timeoutMs how long the answer may take; once as long again when this process was held up meanwhile, since what it then has not
+   *   read may have been there in time
+   */
   async ask(timeoutMs: number): Promise<Asked> {
     const asked = await new Promise<Asked>(resolve => {
-      const timer = setTimeout(() => this.#settle({ state: 'late' }), timeoutMs);
-      this.#pending = { settle: resolve, timer };
+      const due = performance.now() + timeoutMs;
+      const onDue = (): void => {
+        const wasHeldUp = performance.now() - due > HELD_UP * timeoutMs;
+        if (!wasHeldUp || this.#pending === undefined) return this.#settle({ state: 'late' });
+        this.#pending.timer = setTimeout(() => this.#settle({ state: 'late' }), timeoutMs);
+      };
+      this.#pending = { settle: resolve, timer: setTimeout(onDue, timeoutMs) };
       this.#text = '';
       if (this.#isOpen) this.#socket.write(this.#request);
       else this.#settle({ state: 'closed' });

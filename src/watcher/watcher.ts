@@ -107,7 +107,7 @@ class ResourceWatcher implements Watcher {
       isYetToBegin: key => this.#creations.isWaiting(key),
       tell: key => this.#tell(key),
     });
-    this.#stuck = new StuckCheck({ ...this.#reports, onUnavailable: () => this.#tellAll() });
+    this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#tellAll() });
     this.#others = new OtherInstallations({ ...signals, identity: deps.options.identity });
     const tell = (key: string) => this.#tell(key);
     this.#survey = new ClusterSurvey({ ...shared, surveyor: deps.surveyor, options: this.#timings, tell });

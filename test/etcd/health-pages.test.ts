@@ -268,3 +268,20 @@ test('what a member says unasked is never taken for an answer', async () => {
   expect(await asker.ask('127.0.0.1')).toBe('HTTP 503');
   asker.close();
 });
+
+test.each([
+  { which: 'a new', before: [] },
+  { which: 'a kept', before: ['well'] },
+])(
+  'a member that answers over $which connection is not silent because this process was held up',
+  async ({ before }) => {
+    const { port } = await member(well);
+    const asker = pages({ port, timeoutMs: 100 });
+    for (const answer of before) expect(await asker.ask('127.0.0.1')).toBe(answer);
+    const asked = asker.ask('127.0.0.1');
+    // Nothing else runs meanwhile: neither the answer is read nor the time that it may take is seen to pass.
+    const end = performance.now() + 400;
+    while (performance.now() < end);
+    expect(await asked).toBe('well');
+  },
+);

@@ -1,9 +1,10 @@
 /** Which workflows cannot go on, as Temporal reports them again and again: on the resources, and as a number for whoever counts. */
-import { failedDelivery } from '../temporal/client.ts';
+import { failedDelivery, type TemporalPort } from '../temporal/client.ts';
 import { type ReportDeps, reportStuck } from './reports.ts';
 
 export interface StuckCheckDeps extends ReportDeps {
-  /** Temporal cannot be asked. */
+  readonly temporal: Pick<TemporalPort, 'problems' | 'state'>;
+  /** Temporal cannot be asked anything. */
   readonly onUnavailable: () => void;
 }
 
@@ -25,10 +26,10 @@ export class StuckCheck {
   async round(abort: AbortSignal): Promise<void> {
     const { known, logger, onUnavailable } = this.#deps;
     if (this.#isUnsupported || known.size === 0) return;
-    const found = await reportStuck(this.#deps, abort).catch((error: unknown) => {
+    const found = await reportStuck(this.#deps, abort).catch(async (error: unknown) => {
       const { outcome, code } = failedDelivery(error);
       logger.debug('stuck workflows not listed', { code });
-      if (outcome === 'unavailable' && !abort.aborted) onUnavailable();
+      if (outcome === 'unavailable' && (await this.#isAway(abort)) && !abort.aborted) onUnavailable();
       return this.#count;
     });
     this.#isUnsupported = found === 'unsupported';
@@ -38,5 +39,19 @@ export class StuckCheck {
         'this Temporal server does not report stuck workflows: condition WorkflowStuck is not updated',
       );
     }
+  }
+
+  /**
+   * Whether Temporal does not even say of one workflow whether it runs. A list of many takes long on a busy server: to have every workflow
+   * look because of that would make it busier still.
+   */
+  async #isAway(abort: AbortSignal): Promise<boolean> {
+    const { known, temporal } = this.#deps;
+    const [any] = known.all();
+    if (any === undefined) return false;
+    return temporal.state(any.ref, 'resource', abort).then(
+      () => false,
+      (error: unknown) => failedDelivery(error).outcome === 'unavailable',
+    );
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, workflowId } from '../../../src/api/names.ts';
 import { fault } from '../../fakes/kubernetes/kube.ts';
+import { grpcFailure } from '../fakes.ts';
 import { Harness } from '../harness.ts';
 import { refTo } from '../objects.ts';
 
@@ -64,6 +65,16 @@ describe('Temporal is away', () => {
       reason: 'Reachable',
     });
     expect(world.conditions(example)['Available']).toEqual(available);
+    await world.stop();
+  });
+
+  test('is not what a list of problems shows that times out while Temporal answers other calls', async () => {
+    const world = await running();
+    const before = [example, quiet].map(ref => world.temporal.signals(ref).length);
+    world.temporal.failure = id => (id === '' ? grpcFailure(4) : undefined);
+    await world.clock.advance(180_000);
+    expect(world.temporal.problemCalls).toBeGreaterThan(1);
+    expect([example, quiet].map(ref => world.temporal.signals(ref).length)).toEqual(before);
     await world.stop();
   });
 
