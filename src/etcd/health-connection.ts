@@ -63,12 +63,14 @@ export class HealthConnection {
   async ask(timeoutMs: number): Promise<Asked> {
     const asked = await new Promise<Asked>(resolve => {
       const due = performance.now() + timeoutMs;
+      const late = (): void => this.#settle({ state: 'late' });
       const onDue = (): void => {
         const wasHeldUp = performance.now() - due > HELD_UP * timeoutMs;
-        if (!wasHeldUp || this.#pending === undefined) return this.#settle({ state: 'late' });
-        this.#pending.timer = setTimeout(() => this.#settle({ state: 'late' }), timeoutMs);
+        if (wasHeldUp) pending.timer = setTimeout(late, timeoutMs);
+        else late();
       };
-      this.#pending = { settle: resolve, timer: setTimeout(onDue, timeoutMs) };
+      const pending: Pending = { settle: resolve, timer: setTimeout(onDue, timeoutMs) };
+      this.#pending = pending;
       this.#text = '';
       if (this.#isOpen) this.#socket.write(this.#request);
       else this.#settle({ state: 'closed' });

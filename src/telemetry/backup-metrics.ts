@@ -1,7 +1,8 @@
 /** The state of each EtcdBackup as gauges, and runs as counters. Labels of gauges are a resource's namespace and name. */
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { BackupReport } from '../activities/runtime/backup-figures.ts';
 import type { BackupFigures } from '../watcher/resources/backup-figures.ts';
+import { countedFromZero } from './counted-from-zero.ts';
 
 /** From a small database to a large one on a slow network, in seconds. */
 const BUCKETS = [1, 5, 15, 60, 180, 600, 1800, 3600];
@@ -57,14 +58,12 @@ export function backupMetrics(
       },
     });
   }
-  const runs = new Counter({
+  const runs = countedFromZero(registry, {
     name: `${prefix}backups_total`,
     help: 'Backups that ended, by outcome: Succeeded, Failed, Aborted.',
-    labelNames: ['outcome'] as const,
-    registers: [registry],
+    label: 'outcome',
+    values: ['Succeeded', 'Failed', 'Aborted'],
   });
-  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
-  for (const outcome of ['Succeeded', 'Failed', 'Aborted']) runs.inc({ outcome }, 0);
   const durations = new Histogram({
     name: `${prefix}backup_duration_seconds`,
     help: 'From the beginning of a backup to its end, with everything that was tried again.',

@@ -5,6 +5,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { PassReport } from '../activities/runtime/pass-report.ts';
 import type { WatchedCluster } from '../watcher/watcher-types.ts';
+import { countedFromZero } from './counted-from-zero.ts';
 
 /** An EtcdCluster that exists, with what its status says and what its members said last. */
 export type KnownCluster = WatchedCluster;
@@ -14,6 +15,9 @@ const OPERATION_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600, 1800, 7200];
 
 /** How long one member takes to restart, in seconds. */
 const MEMBER_BUCKETS = [1, 2, 5, 10, 20, 60, 180, 600];
+
+/** Every step that a pass performs by itself. */
+const STEPS_OF_PASSES: readonly NonNullable<PassReport['repaired']>[] = ['ensureObjects', 'applyObjects'];
 
 interface GaugeSpec {
   readonly name: string;
@@ -88,7 +92,12 @@ export function clusterMetrics(
   defineMembers(registry, `${prefix}cluster_members`, source);
   defineOperation(registry, `${prefix}cluster_operation`, source);
   const ended = operationMetrics(registry, prefix);
-  const repairs = repairsByPass(registry, prefix);
+  const repairs = countedFromZero(registry, {
+    name: `${prefix}pass_repairs_total`,
+    help: 'Services and PodDisruptionBudgets that were missing (ensureObjects) or edited (applyObjects) and that a pass repaired without an operation: passes, by step.',
+    label: 'step',
+    values: STEPS_OF_PASSES,
+  });
   const upgrades = new Histogram({
     name: `${prefix}member_upgrade_duration_seconds`,
     help: 'From the restart of a member with another version until it is ready, in whole seconds.',
@@ -198,18 +207,4 @@ function operationMetrics(
     operations.inc(labels);
     if (seconds !== undefined) durations.observe(labels, seconds);
   };
-}
-
-/** Every step that a pass performs by itself. */
-const STEPS_OF_PASSES: readonly NonNullable<PassReport['repaired']>[] = ['ensureObjects', 'applyObjects'];
-
-function repairsByPass(registry: Registry, prefix: string): Counter<'step'> {
-  const repairs = new Counter({
-    name: `${prefix}pass_repairs_total`,
-    help: 'Services and PodDisruptionBudgets that were missing (ensureObjects) or edited (applyObjects) and that a pass repaired without an operation: passes, by step.',
-    labelNames: ['step'] as const,
-    registers: [registry],
-  });
-  for (const step of STEPS_OF_PASSES) repairs.inc({ step }, 0);
-  return repairs;
 }

@@ -8,6 +8,7 @@ import type { PassReport } from '../activities/runtime/pass-report.ts';
 import type { CallReport } from '../kube/calls.ts';
 import type { WatcherMetrics } from '../watcher/model/ports.ts';
 import { backupMetrics, type KnownBackup } from './backup-metrics.ts';
+import { countedFromZero } from './counted-from-zero.ts';
 import { clusterMetrics, type KnownCluster } from './cluster-metrics.ts';
 import { conditionMetrics, type KnownConditions } from './condition-metrics.ts';
 import type { RequestFigures } from '../watcher/requests/figures.ts';
@@ -203,14 +204,12 @@ const ORIGINS = [
 ] as const satisfies readonly NodeJS.UncaughtExceptionOrigin[];
 
 function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
-  const errors = new Counter({
+  const errors = countedFromZero(registry, {
     name: `${prefix}uncaught_errors_total`,
     help: 'Errors that nobody caught, which is a fault of the operator: its log has them.',
-    labelNames: ['origin'] as const,
-    registers: [registry],
+    label: 'origin',
+    values: ORIGINS,
   });
-  // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
-  for (const origin of ORIGINS) errors.inc({ origin }, 0);
   return origin => errors.inc({ origin });
 }
 

@@ -39,7 +39,8 @@ export function faultOfRestart(world: RestartWorld, name: string, attempt: Attem
   if (withoutConsent !== undefined) return withoutConsent;
   if (own === undefined || leader === undefined || own.frozen || !own.serves) return undefined;
   // Somebody may ask for the restart of one that is cut off: whether a quorum remains is judged in invariants.ts (#stopping).
-  if ((own.zone !== 0 || own.hidden) && own.changedAt < since) return undefined;
+  const isAsked = step.plannedUpon?.requests?.some(({ kind }) => kind === 'restart') === true;
+  if (isAsked && (own.zone !== 0 || own.hidden) && own.changedAt < since) return undefined;
   if (own.corrupt === true && own.changedAt < since) return 'it has other keys';
   const others = processes.filter(process => process !== own && process.changedAt < since);
   const known = others.filter(({ leaderAt = 0 }) => leaderAt < since);

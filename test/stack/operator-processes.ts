@@ -66,14 +66,12 @@ export async function holdOperatorsWhen(world: World, when: () => Promise<boolea
  * after the kill, so pods are looked at again and again.
  */
 export async function freshOperators({ stack, kube }: World, replicas: number): Promise<void> {
-  const deleted = new Set<string>();
   const isFresh = async (): Promise<boolean> => {
     const pods = await operatorPods(kube);
-    const killed = pods.filter(pod => restartsOf(pod) > 0).map(pod => pod.metadata.name);
-    const names = killed.filter(name => !deleted.has(name));
+    const killed = pods.filter(pod => restartsOf(pod) > 0 && pod.metadata.deletionTimestamp === undefined);
+    const names = killed.map(pod => pod.metadata.name);
     if (names.length > 0)
       await stack.kubectl('-n', OPERATOR_NAMESPACE, 'delete', 'pod', '--now', '--ignore-not-found', ...names);
-    for (const name of names) deleted.add(name);
     return pods.filter(pod => restartsOf(pod) === 0 && isReady(pod)).length >= replicas;
   };
   await poll(isFresh, { timeoutMs: 120_000 });
