@@ -127,6 +127,12 @@ const WORK: Row = {
       ),
     }),
     graph({
+      title: 'Repairs by passes within an hour',
+      description:
+        'Services and PodDisruptionBudgets that were missing (ensureObjects) or edited (applyObjects) and were put back without an operation. Many of them: something else writes to these objects.',
+      queries: ask(increaseBy('step', 'etcd_operator_pass_repairs_total'), '{{step}}'),
+    }),
+    graph({
       title: 'Duration of operations (nine of ten, within an hour)',
       description: 'From the first to the last pass, waits for people included.',
       unit: 's',
