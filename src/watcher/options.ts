@@ -32,7 +32,10 @@ export interface WatcherTimings
   readonly admitEveryMs: number;
   /** So long after a start without a word of the replica that watched before everything is told once more: one of another release may have made the first pass. */
   readonly againAfterMs: number;
-  /** How long a start waits for all lists before it tells what it has found of some. */
+  /**
+   * How long a start waits for all lists before it tells everybody of some: as long as one request of a list may take. A busy API server
+   * needs tens of seconds for those of ten thousand clusters, and to have all of these look as well would make it busier.
+   */
   readonly listsMs: number;
   /** A workflow that was told less than so long ago is told again only when it has got to the last one. */
   readonly acknowledgeMs: number;
@@ -94,7 +97,7 @@ export const defaultTimings: WatcherTimings = {
   surveysRoot: 0.12,
   surveyRoundMs: 1_000,
   againAfterMs: 300_000,
-  listsMs: 15_000,
+  listsMs: 60_000,
   stopGraceMs: 2_000,
   askEveryMs: 1_000,
   roundRootMs: 70,

@@ -47,7 +47,7 @@ async function afterOneWatcher(world: Harness): Promise<{ objects: KubeObject[];
 async function toldNext(
   world: Harness,
   { objects, told }: { objects: readonly KubeObject[]; told: Positions | undefined },
-  { unlisted }: { unlisted?: string } = {},
+  { unlisted, listedAfterMs = 1_000 }: { unlisted?: string; listedAfterMs?: number } = {},
 ): Promise<string[]> {
   const all = [...refs, nightly];
   const before = new Map(all.map(ref => [ref, world.temporal.signals(ref).length]));
@@ -57,9 +57,9 @@ async function toldNext(
   await next.start();
   // As lists of kinds come: those that others refer to not always first.
   for (const object of objects.toReversed()) if (object.kind !== unlisted) world.reflectors.put(object);
-  await world.clock.advance(1_000);
+  await world.clock.advance(listedAfterMs);
   world.reflectors.syncedNow = true;
-  await world.clock.advance(30_000);
+  await world.clock.advance(90_000);
   const stopped = next.stop();
   await world.clock.advance(3_000);
   await stopped;
@@ -113,6 +113,13 @@ describe('a watcher that knows up to where everything was told', () => {
     const world = new Harness();
     const { objects, told } = await afterOneWatcher(world);
     expect(await toldNext(world, { objects: change(objects), told })).toEqual(expected);
+  });
+
+  test('tells nobody else when the lists of a busy API server take long', async () => {
+    const world = new Harness();
+    const { objects, told } = await afterOneWatcher(world);
+    const edited = changed(objects, { kind: 'EtcdCluster', name: 'c7' }, {});
+    expect(await toldNext(world, { objects: edited, told }, { listedAfterMs: 50_000 })).toEqual(['c7']);
   });
 
   test.each<[string, string, string, string]>([
