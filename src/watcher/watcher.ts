@@ -2,16 +2,14 @@
  * The watcher: what changes in Kubernetes becomes a signal "look" to the workflow of the resource it concerns.
  * It decides nothing and knows nothing of etcd but whether a member still says the same of itself. It runs on the elected leader only.
  */
-import type { KubeObject } from '../kube/port.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { Backlog } from './queue/backlog.ts';
 import { CongestionWindow } from './queue/congestion-window.ts';
 import { Creations } from './queue/creations.ts';
 import { CoalescingQueue } from './queue/coalescing-queue.ts';
-import { HeldChanges } from './queue/held-changes.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { KnownResources } from './resources/known-resources.ts';
-import { Prober } from './prober/prober.ts';
+import { MemberNews } from './member-news.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
@@ -21,13 +19,13 @@ import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './m
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
 import { startResync } from './queue/resync.ts';
+import type { Added } from './queue/delivery.ts';
 import { type Positions, ToldThrough } from './queue/told-through.ts';
-import { ClusterSurvey } from './survey/cluster-survey.ts';
 import { Takeover } from './takeover.ts';
 import { signal } from './temporal/signals.ts';
 import { Requests } from './requests/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
-import { concernedBy, keysToTell } from './resources/watched-kinds.ts';
+import { keysToTell } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
 import type {
   WatchedBackup,
@@ -56,12 +54,10 @@ class ResourceWatcher implements Watcher {
   readonly #backlog: Backlog;
   readonly #takeover: Takeover;
   readonly #toldThrough: ToldThrough;
-  readonly #held: HeldChanges;
   readonly #creations: Creations;
   readonly #reports: ReportDeps;
-  readonly #prober: Prober;
+  readonly #members: MemberNews;
   readonly #passes: PassCheck;
-  readonly #survey: ClusterSurvey;
   readonly #stuck: StuckCheck;
   readonly #others: OtherInstallations;
   readonly #requests: Requests;
@@ -81,7 +77,10 @@ class ResourceWatcher implements Watcher {
     const signals = { ...shared, window, passTimes, temporal, metrics: this.#metrics };
     this.#queue = new CoalescingQueue({
       ...queued,
-      deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
+      deliver: async (key, abort) =>
+        this.#members.isRefuted(key)
+          ? { outcome: 'needless' }
+          : signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
     });
     this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
     const everyMs = this.#timings.admitEveryMs;
@@ -109,8 +108,6 @@ class ResourceWatcher implements Watcher {
     });
     this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#tellAll() });
     this.#others = new OtherInstallations({ ...signals, identity: deps.options.identity });
-    const tell = (key: string) => this.#tell(key);
-    this.#survey = new ClusterSurvey({ ...shared, surveyor: deps.surveyor, options: this.#timings, tell });
     this.#requests = new Requests({
       ...deps,
       port: deps.requests,
@@ -120,14 +117,13 @@ class ResourceWatcher implements Watcher {
       isListed: namespace => this.#lists.has(namespace),
       clock: this.#clock,
     });
-    this.#prober = new Prober({
-      health: deps.health,
-      onChange: pod => this.#tellOwners(pod),
-      clock: this.#clock,
+    this.#members = new MemberNews({
+      ...deps,
+      ...shared,
+      queue: this.#queue,
       options: this.#timings,
-      logger,
+      tell: (key, how) => this.#tell(key, how),
     });
-    this.#held = new HeldChanges({ ...shared, survey: this.#survey, prober: this.#prober, tell });
   }
 
   #watched({ options: { namespaces }, ...deps }: WatcherDeps): WatchedLists {
@@ -160,11 +156,9 @@ class ResourceWatcher implements Watcher {
     this.#state = 'paused';
     this.#queue.pause();
     this.#backlog.pause();
-    this.#prober.pause();
-    this.#held.tellHeldFor(0);
+    this.#members.pause();
     this.#passes.reset();
     this.#others.reset();
-    this.#survey.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
 
@@ -173,7 +167,7 @@ class ResourceWatcher implements Watcher {
     this.#state = 'running';
     this.#queue.resume();
     this.#backlog.resume();
-    this.#prober.resume();
+    this.#members.resume();
     this.#deps.logger.info('watcher resumed', { ...this.stats() });
   }
 
@@ -185,11 +179,9 @@ class ResourceWatcher implements Watcher {
     this.#backlog.pause();
     this.#passes.reset();
     this.#others.reset();
-    this.#survey.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
-      this.#prober.stop(),
-      this.#survey.ended(),
+      this.#members.stop(),
       this.#requests.stop(),
       ...this.#loops.map(loop => loop.stop()),
       this.#lists.stop(),
@@ -215,7 +207,7 @@ class ResourceWatcher implements Watcher {
   }
 
   clusters(): readonly WatchedCluster[] {
-    return this.#state === 'running' ? watchedClusters(this.#known, this.#survey) : [];
+    return this.#state === 'running' ? watchedClusters(this.#known, this.#members.survey) : [];
   }
 
   backups(): readonly WatchedBackup[] {
@@ -229,39 +221,32 @@ class ResourceWatcher implements Watcher {
   /** @param isNews it happened now; else the object was found by the first list */
   #onChange(change: StoreChange, isNews: boolean): void {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
-    if (change.object.kind === 'Pod') {
-      this.#prober.note(change);
-      this.#survey.note(change);
-    }
+    if (change.object.kind === 'Pod') this.#members.note(change);
     this.#note(change);
     const keys = keysToTell(change, this.#known);
-    if (change.object.kind === 'Secret') for (const key of keys) this.#survey.renew(key);
+    if (change.object.kind === 'Secret') for (const key of keys) this.#members.survey.renew(key);
     this.#metrics.eventSeen(change.object.kind, keys.length > 0);
     if (!isNews) return this.#takeover.found(change.object, keys);
     for (const key of keys) {
       if (this.#state === 'paused') this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
-      else if (!this.#held.hold(key, change)) this.#tell(key, { urgent: isUrgent(change) });
+      else if (!this.#members.holds(key, change)) this.#tell(key, { urgent: isUrgent(change) });
     }
   }
 
   /** Since when something waits that must be told before what is known now counts as told. New clusters are told in any case. */
   #waitingSince(): number | undefined {
     if (this.#takeover.isDeciding || this.#backlog.size > 0) return Number.NEGATIVE_INFINITY;
-    const since = [this.#queue.waitingSince(), this.#held.since()].filter(time => time !== undefined);
+    const since = [this.#queue.waitingSince(), this.#members.heldSince()].filter(time => time !== undefined);
     return since.length === 0 ? undefined : Math.min(...since);
   }
 
   /** @param how as the queue takes it */
-  #tell(key: string, how: Parameters<CoalescingQueue['add']>[1] = {}): void {
-    this.#held.release(key);
+  #tell(key: string, how: Added = {}): void {
+    this.#members.release(key);
     this.#backlog.remove(key);
     const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
     if (isNew) this.#creations.add(key);
     else this.#queue.add(key, how);
-  }
-
-  #tellOwners(pod: KubeObject): void {
-    for (const key of concernedBy(pod, this.#known)) if (!this.#held.hold(key)) this.#tell(key);
   }
 
   /** Has a workflow started that does not run, unless it is to be told in any case. */
@@ -280,13 +265,12 @@ class ResourceWatcher implements Watcher {
     const key = keyOf(ref);
     if (type !== 'deleted') {
       if (this.#known.put(object)?.hasWork === false) this.#creations.remove(key);
-      return this.#held.settle(key);
+      return this.#members.settle(key);
     }
     this.#known.remove(key);
     this.#creations.remove(key);
-    this.#held.release(key);
+    this.#members.forget(key);
     this.#reports.writer.forget(key);
-    this.#survey.forget(key);
   }
 
   #startLoops(): readonly Loop[] {
@@ -300,13 +284,13 @@ class ResourceWatcher implements Watcher {
         tell: key => this.#tell(key),
       }),
       this.#loop(timings.quietMs, async () => this.#queue.sweep(timings.quietMs)),
-      this.#loop(timings.heldMs / 4, async () => this.#held.tellHeldFor(timings.heldMs)),
+      this.#loop(timings.heldMs / 4, async () => this.#members.tellHeldFor(timings.heldMs)),
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
       this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
-      this.#loop(timings.surveyRoundMs, async abort => this.#survey.round(abort)),
+      this.#loop(timings.surveyRoundMs, async abort => this.#members.survey.round(abort)),
       this.#loop(timings.requestRoundMs, async abort => this.#requests.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#others.round(abort)),
@@ -324,8 +308,8 @@ class ResourceWatcher implements Watcher {
     return startLoop({ clock: this.#clock, everyMs, round: ifRunning, onError });
   }
 
-  /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back. */
+  /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back, after what has changed. */
   #tellAll(): void {
-    for (const { key } of this.#known.all()) this.#tell(key);
+    for (const { key } of this.#known.all()) this.#tell(key, { isBackground: true });
   }
 }

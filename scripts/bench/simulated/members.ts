@@ -90,6 +90,11 @@ const ANSWERS: Readonly<
   },
 };
 
+/**
+ * Connections that wait to be accepted: one listener stands for thousands of members, so with less, most of them would be silent whenever
+ * this process is held up for a moment. Not more than the kernel allows (net.core.somaxconn).
+ */
+const ACCEPT_QUEUE = 4_096;
 /** All of them at once. */
 const ANY_ADDRESS = '0.0.0.0';
 
@@ -139,7 +144,7 @@ export class SimulatedMembers {
     });
     await new Promise<void>((resolve, reject) => {
       page.once('error', reject);
-      page.listen(METRICS_PORT, listener, resolve);
+      page.listen({ port: METRICS_PORT, host: listener, backlog: ACCEPT_QUEUE }, resolve);
     });
   }
 

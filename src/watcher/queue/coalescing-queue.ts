@@ -9,14 +9,16 @@
  * Groups (namespaces) take turns, and one has a further delivery under way only while it has fewer than places are free, as calls
  * to the API server do (src/kube/holdings.ts): a storm in one namespace, or one whose signals hang, slows that namespace. The place of a
  * delivery rests after it for as long as its answer says, so that receivers that share a database have time to do what they were told.
+ *
+ * What nobody has changed waits in the background, with places of its own: ten thousand members that fall silent at once, because the
+ * network of this process was away, hold up no change.
  */
-import type { Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
+import type { Added, Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
-import { Places } from './places.ts';
 import { CalmFirst } from './calm-first.ts';
 import { type Entry, newEntry } from './entry.ts';
-import { Turns } from '../../kube/turns.ts';
+import { Lane } from './lane.ts';
 
 interface Outage {
   failures: number;
@@ -28,12 +30,11 @@ interface Outage {
 
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
-  readonly #groupOf: (entry: Entry) => string;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready: Turns<Entry>;
   readonly #flights = new Map<Entry, Promise<void>>();
-  readonly #places: Places;
-  readonly #calmFirst = new CalmFirst();
+  /** Those that somebody has changed, and those in the background. */
+  readonly #changed: Lane;
+  readonly #background: Lane;
   readonly #abort = new AbortController();
   #outage: Outage | undefined;
   #outages = 0;
@@ -46,34 +47,31 @@ export class CoalescingQueue {
 
   constructor(deps: QueueDeps) {
     this.#deps = deps;
-    this.#groupOf = ({ key }) => deps.groupOf(key);
-    this.#ready = new Turns(this.#groupOf);
     const { clock, options } = deps;
-    this.#places = new Places({ clock, count: options.concurrency, onFree: () => this.#pump() });
+    const lane = { clock, groupOf: ({ key }: Entry) => deps.groupOf(key), onFree: () => this.#pump() };
+    this.#changed = new Lane({ ...lane, count: options.concurrency, calmFirst: new CalmFirst() });
+    this.#background = new Lane({ ...lane, count: Math.ceil(options.concurrency / 2) });
   }
 
-  /**
-   * Asks for a delivery that begins after now; for one that is urgent also when the key has changed a lot of late. Whoever adds keys one
-   * after the other, at a pace of their own, needs no place to rest.
-   */
-  add(
-    key: string,
-    { urgent = false, isPaced = false }: { readonly urgent?: boolean; readonly isPaced?: boolean } = {},
-  ): void {
+  /** Asks for a delivery that begins after now. */
+  add(key: string, how: Added = {}): void {
     if (this.#stopped) return;
     this.#added += 1;
     const entry = this.#entry(key);
-    entry.isPaced &&= isPaced;
+    entry.isPaced &&= how.isPaced === true;
+    const isBroughtForward = entry.isBackground && how.isBackground !== true;
     entry.added += 1;
     entry.waitingSince ??= this.#deps.clock.now();
-    const isSooner = urgent && !entry.urgent;
-    entry.urgent ||= urgent;
+    const isSooner = how.urgent === true && !entry.urgent;
+    entry.urgent ||= isSooner;
     if (entry.phase === 'delayed' && isSooner) {
       entry.cancelTimer();
       entry.phase = 'idle';
     }
+    if (isBroughtForward) this.#bringForward(entry);
     if (entry.phase === 'idle') this.#schedule(entry);
     else if (entry.phase === 'inFlight') entry.againSince ??= this.#deps.clock.now();
+    else if (isBroughtForward) this.#pump();
   }
 
   /** Whether a key waits for its turn, or is being delivered. */
@@ -160,8 +158,8 @@ export class CoalescingQueue {
     this.#stopped = true;
     for (const entry of this.#entries.values()) entry.cancelTimer();
     this.#outage?.cancelTimer();
-    this.#places.stop();
-    this.#ready.clear();
+    this.#changed.stop();
+    this.#background.stop();
     const { clock } = this.#deps;
     const cancelAbort = clock.after(graceMs, () => this.#abort.abort());
     await Promise.all(this.#flights.values());
@@ -193,35 +191,40 @@ export class CoalescingQueue {
 
   #makeReady(entry: Entry): void {
     entry.phase = 'ready';
-    this.#ready.add(entry);
+    this.#laneOf(entry).add(entry);
     this.#pump();
+  }
+
+  #laneOf({ isBackground }: Entry): Lane {
+    return isBackground ? this.#background : this.#changed;
+  }
+
+  /** A key that waits in the background has changed. */
+  #bringForward(entry: Entry): void {
+    entry.isBackground = false;
+    if (entry.phase !== 'ready') return;
+    this.#background.delete(entry);
+    this.#changed.add(entry);
   }
 
   #pump(): void {
     for (let entry = this.#next(); entry !== undefined; entry = this.#next()) this.#start(entry);
   }
 
-  /**
-   * Takes the next key to be tried now: by the turns of their groups, and in a group by calm-first.ts.
-   */
+  /** Takes the next key to be tried now. */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
-    if (this.#outage === undefined) {
-      const choice = this.#calmFirst.choice(this.#deps.clock.now());
-      const next = this.#ready.take(
-        group => this.#places.isFreeFor(group),
-        undefined,
-        entry => choice.rankOf(this.#groupOf(entry), entry),
-      );
-      if (next !== undefined) choice.took(this.#groupOf(next), next);
-      return next;
-    }
+    if (this.#outage === undefined) return this.#changed.next() ?? this.#background.next();
     const inFlight = [...this.#flights.keys()];
     const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
-    const untried = inFlight.some(isUntried) ? undefined : this.#ready.take(undefined, isUntried);
+    const untried = inFlight.some(isUntried) ? undefined : this.#takeReady(isUntried);
     if (untried !== undefined) return untried;
     if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
-    return this.#ready.take(undefined, entry => this.#triedNow(entry));
+    return this.#takeReady(entry => this.#triedNow(entry));
+  }
+
+  #takeReady(matches: (entry: Entry) => boolean): Entry | undefined {
+    return this.#changed.take(matches) ?? this.#background.take(matches);
   }
 
   #triedNow(entry: Entry): boolean {
@@ -234,13 +237,15 @@ export class CoalescingQueue {
     entry.startedAt = this.#deps.clock.now();
     if (entry.urgent) entry.urgentStarts = [entry.urgentStarts[1], entry.startedAt];
     entry.urgent = false;
-    const group = this.#groupOf(entry);
-    const { isPaced } = entry;
+    const { isPaced, isBackground } = entry;
+    const leave = this.#laneOf(entry).enter(entry);
     entry.isPaced = true;
-    this.#places.take(group);
+    entry.isBackground = true;
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
-      this.#places.release(group, delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : undefined);
+      // What was not seen to waits as it did.
+      if (delivery.outcome !== 'delivered') entry.isBackground &&= isBackground;
+      leave(delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : undefined);
       this.#settle(entry, delivery);
     });
     this.#flights.set(entry, flight);
@@ -252,6 +257,8 @@ export class CoalescingQueue {
       this.#settleDelivered(entry, now);
     } else if (delivery.outcome === 'held') {
       this.#settleHeld(entry, now);
+    } else if (delivery.outcome === 'needless') {
+      this.#settleSeenTo(entry);
     } else {
       this.#failed += 1;
       entry.code = delivery.code;
@@ -275,10 +282,15 @@ export class CoalescingQueue {
     entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
     entry.notBefore = entry.startedAt + entry.interval;
     entry.deliveredAt = entry.startedAt;
-    entry.added = entry.againSince === undefined ? 0 : 1;
     entry.held = 0;
-    entry.waitingSince = entry.againSince;
+    this.#settleSeenTo(entry);
     this.#settleReached(entry);
+  }
+
+  /** Nothing waits but what was added while the delivery was under way. */
+  #settleSeenTo(entry: Entry): void {
+    entry.added = entry.againSince === undefined ? 0 : 1;
+    entry.waitingSince = entry.againSince;
   }
 
   #settleHeld(entry: Entry, now: number): void {

@@ -8,6 +8,12 @@ import type { Clock } from '../model/ports.ts';
  * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
  */
 export type Delivery =
+  | Tried
+  /** What was to be told is not so any more, and nobody was told. */
+  | { readonly outcome: 'needless' };
+
+/** How one that was tried ended. */
+export type Tried =
   /** `restMs`: how long its place in the queue is not taken by another; asked again while it rests. */
   | { readonly outcome: 'delivered'; readonly restMs?: RestMs }
   /** Its workflow has not got to the last one yet: it is tried again, and neither Temporal nor the key is in trouble. */
@@ -27,6 +33,16 @@ export interface HeldPlaces {
 export interface FailedDelivery {
   readonly outcome: 'unavailable' | 'refused';
   readonly code: string;
+}
+
+/** How a key is added. */
+export interface Added {
+  /** It is delivered soon also when the key has changed a lot of late. */
+  readonly urgent?: boolean;
+  /** Keys are added one after the other, at a pace of their own: no place needs to rest. */
+  readonly isPaced?: boolean;
+  /** Nobody has changed anything of it: it goes after all those of which somebody has. */
+  readonly isBackground?: boolean;
 }
 
 /** Never rejects. Ends soon after `abort` is raised. */

@@ -6,15 +6,13 @@
  */
 import type { StoreChange } from '../../kube/store.ts';
 import type { Clock } from '../model/ports.ts';
-import type { Prober } from '../prober/prober.ts';
 import { isOfOperation } from '../resources/event-filter.ts';
 import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
-import type { ClusterSurvey } from '../survey/cluster-survey.ts';
 
 export interface HeldChangesDeps {
   readonly known: KnownResources;
-  readonly survey: Pick<ClusterSurvey, 'podsOf'>;
-  readonly prober: Pick<Prober, 'isWell'>;
+  /** Whether the members of a cluster are well, and its status says so. */
+  readonly isAsReported: (key: string) => boolean;
   readonly clock: Clock;
   readonly tell: (key: string) => void;
 }
@@ -54,23 +52,13 @@ export class HeldChanges {
   settle(key: string): void {
     const resource = this.#deps.known.get(key);
     if (resource === undefined || isBusy(resource) || !this.#since.delete(key)) return;
-    if (!this.#isAsReported(resource)) this.#deps.tell(key);
+    if (!this.#deps.isAsReported(key)) this.#deps.tell(key);
   }
 
   /** Tells what has been held for so long: the operation may have come to nothing. */
   tellHeldFor(milliseconds: number): void {
     const limit = this.#deps.clock.now() - milliseconds;
     for (const [key, since] of [...this.#since]) if (since <= limit) this.#deps.tell(key);
-  }
-
-  /** Whether there is nothing to do, and the pods are those of the members, each ready and healthy as its status says. */
-  #isAsReported({ ref, cluster, hasWork }: KnownResource): boolean {
-    const pods = this.#deps.survey.podsOf(ref);
-    if (cluster === undefined || hasWork || cluster.members.length !== pods.length) return false;
-    return cluster.members.every(({ name, health }) => {
-      const pod = pods.find(candidate => candidate.name === name);
-      return health === 'Healthy' && pod?.isReady === true && this.#deps.prober.isWell(pod.uid) !== false;
-    });
   }
 }
 

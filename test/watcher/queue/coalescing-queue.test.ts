@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CoalescingQueue } from '../../../src/watcher/queue/coalescing-queue.ts';
-import type { Delivery } from '../../../src/watcher/queue/delivery.ts';
+import type { Added, Delivery } from '../../../src/watcher/queue/delivery.ts';
 import { defaultTimings } from '../../../src/watcher/options.ts';
 import { jitteredBackoffMs } from '../../../src/api/values/backoff.ts';
 import { nextInterval } from '../../../src/watcher/queue/pace.ts';
@@ -24,10 +24,14 @@ class World {
   latency: (key: string) => number = () => 5;
   #order = 0;
   readonly #underWay = new Set<string>();
+  readonly #concurrency: number;
+  #mostAtOnce: number;
   stopped = false;
 
   constructor(seed = 1, concurrency = 4) {
     this.clock = new FakeClock(seed);
+    this.#concurrency = concurrency;
+    this.#mostAtOnce = concurrency;
     const options = { ...defaultTimings, concurrency };
     this.queue = new CoalescingQueue({
       // The part before the slash; a key without one is a group by itself.
@@ -40,7 +44,7 @@ class World {
         if (this.stopped) this.wrongs.push(`${key} tried after the stop`);
         if (this.#underWay.has(key)) this.wrongs.push(`${key} tried twice at once`);
         this.#underWay.add(key);
-        if (this.#underWay.size > concurrency) this.wrongs.push(`${this.#underWay.size} tries at once`);
+        if (this.#underWay.size > this.#mostAtOnce) this.wrongs.push(`${this.#underWay.size} tries at once`);
         const aborted = new Promise<void>(resolve =>
           abort.addEventListener('abort', () => resolve(), { once: true }),
         );
@@ -54,9 +58,10 @@ class World {
     });
   }
 
-  add(key: string, urgent = false): void {
+  add(key: string, how: Added = {}): void {
+    if (how.isBackground === true) this.#mostAtOnce = 1.5 * this.#concurrency;
     this.lastAdd.set(key, ++this.#order);
-    this.queue.add(key, { urgent });
+    this.queue.add(key, how);
   }
 
   get underWay(): number {
@@ -155,7 +160,7 @@ describe('pace', () => {
     const storm = async (seconds: number, urgent = false): Promise<number[]> => {
       const before = world.of('a').length;
       for (let event = 0; event < seconds * 20; event += 1) {
-        world.add('a', urgent);
+        world.add('a', { urgent });
         await world.clock.advance(50);
       }
       return world.of('a').slice(before);
@@ -167,7 +172,7 @@ describe('pace', () => {
     await world.clock.advance(100);
     expect(world.of('a').at(-1)).toBe(last);
     const urgentAt = world.clock.now();
-    world.add('a', true);
+    world.add('a', { urgent: true });
     await world.clock.advance(500);
     expect(world.of('a').at(-1)).toBeGreaterThan(last);
     expect((world.of('a').at(-1) ?? 0) - urgentAt).toBeLessThanOrEqual(500);
@@ -180,7 +185,7 @@ describe('pace', () => {
     const world = new World();
     world.answer = () => refused;
     for (let event = 0; event < 600; event += 1) {
-      world.add('a', true);
+      world.add('a', { urgent: true });
       await world.clock.advance(100);
     }
     expect(world.tries.length).toBeLessThan(12);
@@ -379,7 +384,7 @@ describe('memory', () => {
 });
 
 type Step =
-  | { readonly do: 'add'; readonly key: number }
+  | { readonly do: 'add'; readonly key: number; readonly how: Added }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'answer'; readonly key: number; readonly with: Delivery }
   | { readonly do: 'all'; readonly with: Delivery }
@@ -387,9 +392,10 @@ type Step =
   | { readonly do: 'sweep' };
 
 const answers = fc.constantFrom(delivered, unavailable, refused);
+const ways = fc.constantFrom<Added>({}, { isBackground: true });
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
-    { weight: 8, arbitrary: fc.record({ do: fc.constant('add' as const), key: fc.nat(5) }) },
+    { weight: 8, arbitrary: fc.record({ do: fc.constant('add' as const), key: fc.nat(5), how: ways }) },
     {
       weight: 5,
       arbitrary: fc.record({
@@ -414,12 +420,12 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 test('whatever happens in whatever order: no key is lost, none is under way twice, the pace is kept', async () => {
   await fc.assert(
     fc.asyncProperty(steps, fc.nat(), async (plan, seed) => {
-      const world = new World(seed, 3);
+      const world = new World(seed, 4);
       const special = new Map<number, Delivery>();
       let general: Delivery = delivered;
       world.answer = key => special.get(Number(key)) ?? general;
       for (const step of plan) {
-        if (step.do === 'add') world.add(String(step.key));
+        if (step.do === 'add') world.add(String(step.key), step.how);
         else if (step.do === 'wait') await world.clock.advance(step.ms);
         else if (step.do === 'answer') special.set(step.key, step.with);
         else if (step.do === 'latency') world.latency = () => step.ms;
