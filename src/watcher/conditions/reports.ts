@@ -42,7 +42,7 @@ export async function reportUnavailable(
     if (!isTrue(known, key, 'TemporalUnavailable')) continue;
     const delivered = queue.lastDelivered(key);
     // Another replica said so, or it was long ago: the next delivery shows.
-    if (delivered === undefined) queue.add(key);
+    if (delivered === undefined) queue.add(key, { isBackground: true });
     if (delivered === true) await writer.report(key, temporalReachable, abort);
   }
 }
