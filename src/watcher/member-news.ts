@@ -1,26 +1,25 @@
 /**
- * What is heard of members besides what the API server tells: how they are, since they are asked again and again (prober), and what
- * they say of their cluster (survey). Clusters are told of it in the background, for nobody has changed them.
+ * What becomes of the members of clusters: how they are, since they are asked again and again (prober), what they say of their cluster
+ * (survey), and what the API server tells of them while an operation is under way (held changes). What the members say is told in the
+ * background, for nobody has changed the cluster, and is retracted when all of them are well again before its turn
+ * (docs/decisions/0123-what-nobody-changed-is-told-in-the-background.md).
  */
 import type { StoreChange } from '../kube/store.ts';
 import type { KubeObject } from '../kube/port.ts';
 import type { Clock, WatcherLogger } from './model/ports.ts';
 import type { WatcherTimings } from './options.ts';
 import { type MemberHealth, Prober } from './prober/prober.ts';
-import type { CoalescingQueue } from './queue/coalescing-queue.ts';
-import type { Added } from './queue/delivery.ts';
-import { HealthNews } from './queue/health-news.ts';
+import type { AddOptions } from './queue/delivery.ts';
 import { HeldChanges } from './queue/held-changes.ts';
-import type { KnownResource, KnownResources } from './resources/known-resources.ts';
+import type { KnownResources } from './resources/known-resources.ts';
 import { concernedBy } from './resources/watched-kinds.ts';
 import { ClusterSurvey, type Surveyor } from './survey/cluster-survey.ts';
 
 export interface MemberNewsDeps {
   readonly known: KnownResources;
-  readonly queue: Pick<CoalescingQueue, 'add' | 'isWaiting'>;
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
   readonly surveyor: Surveyor;
-  readonly tell: (key: string, how?: Added) => void;
+  readonly tell: (key: string, how?: AddOptions) => void;
   readonly clock: Clock;
   readonly options: WatcherTimings;
   readonly logger: WatcherLogger;
@@ -29,18 +28,17 @@ export interface MemberNewsDeps {
 export class MemberNews {
   readonly survey: ClusterSurvey;
   readonly #known: KnownResources;
+  readonly #tell: MemberNewsDeps['tell'];
   readonly #prober: Prober;
   readonly #held: HeldChanges;
-  readonly #healthNews: HealthNews;
 
   constructor(deps: MemberNewsDeps) {
-    const { known, queue, tell } = deps;
+    const { known, tell } = deps;
     this.#known = known;
+    this.#tell = tell;
     this.survey = new ClusterSurvey({ ...deps, tell: key => tell(key, { isBackground: true }) });
     this.#prober = new Prober({ ...deps, onChange: pod => this.#heard(pod) });
-    const isAsReported = (key: string): boolean => this.#isAsReported(known.get(key));
-    this.#held = new HeldChanges({ ...deps, isAsReported });
-    this.#healthNews = new HealthNews({ queue, isAsReported });
+    this.#held = new HeldChanges({ ...deps, isAsReported: key => this.isAsReported(key) });
   }
 
   /** A pod of a cluster has changed. */
@@ -63,15 +61,9 @@ export class MemberNews {
     this.#held.tellHeldFor(milliseconds);
   }
 
-  /** The turn of a cluster has come: whether it waits for nothing but what a member has taken back since. */
-  isRefuted(key: string): boolean {
-    return this.#healthNews.isRefuted(key);
-  }
-
-  /** The cluster is told, of this or of something else. */
+  /** The cluster is told of a change: nothing is held any more. */
   release(key: string): void {
     this.#held.release(key);
-    this.#healthNews.release(key);
   }
 
   /** The cluster was written. */
@@ -102,12 +94,9 @@ export class MemberNews {
     await Promise.all([this.#prober.stop(), this.survey.ended()]);
   }
 
-  #heard(pod: KubeObject): void {
-    for (const key of concernedBy(pod, this.#known)) if (!this.#held.hold(key)) this.#healthNews.add(key);
-  }
-
-  /** Whether there is nothing to do, and the pods are those of the members, each ready and healthy as its status says. */
-  #isAsReported(resource: KnownResource | undefined): boolean {
+  /** Whether there is nothing to do for a cluster, and its pods are those of the members, each ready and healthy as its status says. */
+  isAsReported(key: string): boolean {
+    const resource = this.#known.get(key);
     if (resource?.cluster === undefined || resource.hasWork) return false;
     const pods = this.survey.podsOf(resource.ref);
     const { members } = resource.cluster;
@@ -116,5 +105,10 @@ export class MemberNews {
       const pod = pods.find(candidate => candidate.name === name);
       return health === 'Healthy' && pod?.isReady === true && this.#prober.isWell(pod.uid) !== false;
     });
+  }
+
+  #heard(pod: KubeObject): void {
+    for (const key of concernedBy(pod, this.#known))
+      if (!this.#held.hold(key)) this.#tell(key, { isBackground: true, isRetractable: true });
   }
 }

@@ -19,7 +19,7 @@ import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './m
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
 import { startResync } from './queue/resync.ts';
-import type { Added } from './queue/delivery.ts';
+import type { AddOptions } from './queue/delivery.ts';
 import { type Positions, ToldThrough } from './queue/told-through.ts';
 import { Takeover } from './takeover.ts';
 import { signal } from './temporal/signals.ts';
@@ -77,10 +77,8 @@ class ResourceWatcher implements Watcher {
     const signals = { ...shared, window, passTimes, temporal, metrics: this.#metrics };
     this.#queue = new CoalescingQueue({
       ...queued,
-      deliver: async (key, abort) =>
-        this.#members.isRefuted(key)
-          ? { outcome: 'needless' }
-          : signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
+      deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
+      isRetracted: key => this.#isRetracted(key),
     });
     this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
     const everyMs = this.#timings.admitEveryMs;
@@ -120,7 +118,6 @@ class ResourceWatcher implements Watcher {
     this.#members = new MemberNews({
       ...deps,
       ...shared,
-      queue: this.#queue,
       options: this.#timings,
       tell: (key, how) => this.#tell(key, how),
     });
@@ -241,9 +238,12 @@ class ResourceWatcher implements Watcher {
   }
 
   /** @param how as the queue takes it */
-  #tell(key: string, how: Added = {}): void {
-    this.#members.release(key);
-    this.#backlog.remove(key);
+  #tell(key: string, how: AddOptions = {}): void {
+    // In the background it may wait for longer than what is held or in the backlog, which is told all the same.
+    if (how.isBackground !== true) {
+      this.#members.release(key);
+      this.#backlog.remove(key);
+    }
     const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
     if (isNew) this.#creations.add(key);
     else this.#queue.add(key, how);
@@ -254,8 +254,13 @@ class ResourceWatcher implements Watcher {
     if (!this.#queue.isWaiting(key)) this.#backlog.add(key, this.#known.get(key)?.hasWork ?? false);
   }
 
-  #isUnanswered(key: string): boolean {
-    return this.#queue.awaitsAnswer(key, this.#timings.acknowledgeMs, this.#known.get(key)?.reportedAt);
+  #isUnanswered(key: string, withinMs = this.#timings.acknowledgeMs): boolean {
+    return this.#queue.awaitsAnswer(key, withinMs, this.#known.get(key)?.reportedAt);
+  }
+
+  /** Whether the members of a cluster are well again, and its status says so. That of a pass that was just told may be on its way. */
+  #isRetracted(key: string): boolean {
+    return !this.#isUnanswered(key, this.#timings.heldMs) && this.#members.isAsReported(key);
   }
 
   /** A change of one of the three kinds is remembered before it is told. */

@@ -1,6 +1,6 @@
 /** Members of very many clusters that fall silent together, as when the network of this process fails for a moment. */
 import { describe, expect, test } from 'vitest';
-import type { ResourceRef } from '../../src/api/names.ts';
+import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import { Harness } from './harness.ts';
 import { owned, refTo } from './objects.ts';
 
@@ -69,19 +69,60 @@ describe('when thousands of members fall silent together', () => {
     await world.stop();
   });
 
-  test('a cluster that changes while it waits for its turn is told of both at once', async () => {
+  test('what somebody changes of a cluster that waits for its turn is told, though its member is well again', async () => {
     const { world, fallSilent } = await wellKnown();
     fallSilent(refs);
     await world.clock.advance(4_000);
+    world.sayings.clear();
+    await world.clock.advance(5_000);
     const waiting = refs.findLast(ref => world.temporal.signals(ref).length === 1) ?? first;
-    world.put(waiting, { metadata: { generation: 2 }, status: statusOf(waiting) });
+    world.reflectors.put(owned('Service', `${waiting.name}-client`, waiting));
     await world.clock.advance(500);
     expect(world.temporal.signals(waiting).length).toBe(2);
-    world.sayings.clear();
-    await world.clock.advance(120_000);
-    expect(world.temporal.signals(waiting).length).toBeLessThanOrEqual(3);
     await world.stop();
   });
+
+  test('the workflow of one that waits for its turn is started when somebody has terminated it', async () => {
+    const { world, fallSilent } = await wellKnown();
+    world.temporal.latencyMs = 4_000;
+    fallSilent(refs);
+    await world.clock.advance(10_000);
+    const waiting = refs.findLast(ref => world.temporal.signals(ref).length === 1) ?? first;
+    const workflow = world.temporal.workflows.get(workflowId(waiting));
+    if (workflow === undefined) throw new Error('it has no workflow');
+    workflow.running = false;
+    await world.clock.advance(250_000);
+    expect(workflow.started).toBe(2);
+    await world.stop();
+  });
+});
+
+test('both clusters are told of an address that pods of both claim, though they are well by their status', async () => {
+  const { world, told } = await wellKnown();
+  const status = { podIP: hostOf(first), conditions: [{ type: 'Ready', status: 'True' }] };
+  world.reflectors.put(owned('Pod', `${second.name}-0`, second, { status }));
+  await world.clock.advance(5_000);
+  expect(told()).toEqual([first, second]);
+  await world.stop();
+});
+
+test('one good answer of a member that wavers retracts nothing', async () => {
+  const { world, told, fallSilent } = await wellKnown();
+  world.temporal.latencyMs = 4_000;
+  fallSilent(refs);
+  await world.clock.advance(10_000);
+  const waiting = refs.findLast(ref => world.temporal.signals(ref).length === 1) ?? first;
+  world.sayings.clear();
+  fallSilent([waiting]);
+  const host = hostOf(waiting);
+  for (let second = 0; second < 120; second += 1) {
+    const asked = world.askedAt.get(host) ?? 0;
+    if (asked % 4 === 3) world.sayings.delete(host);
+    else world.sayings.set(host, 'silent');
+    await world.clock.advance(1_000);
+  }
+  expect(told()).toContain(waiting);
+  await world.stop();
 });
 
 test.each([

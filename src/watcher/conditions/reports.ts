@@ -43,7 +43,7 @@ export async function reportUnavailable(
     const delivered = queue.lastDelivered(key);
     // Another replica said so, or it was long ago: the next delivery shows.
     if (delivered === undefined) queue.add(key, { isBackground: true });
-    if (delivered === true) await writer.report(key, temporalReachable, abort);
+    if (delivered === true && queue.isReachable) await writer.report(key, temporalReachable, abort);
   }
 }
 

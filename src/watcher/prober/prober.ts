@@ -115,11 +115,15 @@ export class Prober {
     this.#schedule();
   }
 
-  /** Whether the last answer of a pod, by its uid, was a good one; undefined: it has not answered yet. */
+  /**
+   * Whether a pod, by its uid, is well as far as its last answers tell; undefined: it has not answered yet. One whose address another pod has
+   * as well is not asked, and so is not well.
+   */
   isWell(uid: string): boolean | undefined {
     const watched = this.#watched.get(uid);
-    if (watched === undefined || watched.good + watched.bad === 0) return undefined;
-    return watched.bad === 0;
+    if (watched === undefined) return undefined;
+    if ((this.#byHost.get(watched.host)?.size ?? 0) > 1) return false;
+    return watched.told === undefined ? undefined : watched.told === WELL;
   }
 
   /** Nobody is asked until `resume`; pods are still followed. */

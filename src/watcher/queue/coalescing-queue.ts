@@ -11,9 +11,9 @@
  * delivery rests after it for as long as its answer says, so that receivers that share a database have time to do what they were told.
  *
  * What nobody has changed waits in the background, with places of its own: ten thousand members that fall silent at once, because the
- * network of this process was away, hold up no change.
+ * network of this process was away, hold up no change. What is retracted before its turn is dropped.
  */
-import type { Added, Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
+import type { AddOptions, Delivery, QueueDeps, QueueStats, Undelivered } from './delivery.ts';
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
 import { CalmFirst } from './calm-first.ts';
@@ -28,6 +28,9 @@ interface Outage {
   cancelTimer: () => void;
 }
 
+/** What is said of a key with each add, before the first. */
+const UNADDED = { isPaced: true, isBackground: true, isRetractable: true } as const;
+
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
   readonly #entries = new Map<string, Entry>();
@@ -36,6 +39,8 @@ export class CoalescingQueue {
   readonly #changed: Lane;
   readonly #background: Lane;
   readonly #abort = new AbortController();
+  /** The lane of the last try in an outage. */
+  #lastTaken: Lane | undefined;
   #outage: Outage | undefined;
   #outages = 0;
   #lastDeliveredAt = Number.NEGATIVE_INFINITY;
@@ -54,11 +59,12 @@ export class CoalescingQueue {
   }
 
   /** Asks for a delivery that begins after now. */
-  add(key: string, how: Added = {}): void {
+  add(key: string, how: AddOptions = {}): void {
     if (this.#stopped) return;
     this.#added += 1;
     const entry = this.#entry(key);
     entry.isPaced &&= how.isPaced === true;
+    entry.isRetractable &&= how.isRetractable === true;
     const isBroughtForward = entry.isBackground && how.isBackground !== true;
     entry.added += 1;
     entry.waitingSince ??= this.#deps.clock.now();
@@ -74,9 +80,16 @@ export class CoalescingQueue {
     else if (isBroughtForward) this.#pump();
   }
 
-  /** Whether a key waits for its turn, or is being delivered. */
+  /** Whether a key is being delivered, or will be in any case. */
   isWaiting(key: string): boolean {
-    return this.#entries.get(key)?.waitingSince !== undefined;
+    const entry = this.#entries.get(key);
+    if (entry?.waitingSince === undefined) return false;
+    return entry.phase === 'inFlight' || !entry.isRetractable;
+  }
+
+  /** Whether Temporal takes anything at present, as far as the last tries tell. */
+  get isReachable(): boolean {
+    return this.#outage === undefined;
   }
 
   /** The keys that failed, or that an outage keeps from being tried. A key that only keeps its pace is not among them. */
@@ -146,7 +159,7 @@ export class CoalescingQueue {
       added: this.#added,
       delivered: this.#delivered,
       failed: this.#failed,
-      reachable: this.#outage === undefined,
+      reachable: this.isReachable,
     };
   }
 
@@ -208,7 +221,19 @@ export class CoalescingQueue {
   }
 
   #pump(): void {
-    for (let entry = this.#next(); entry !== undefined; entry = this.#next()) this.#start(entry);
+    const { isRetracted } = this.#deps;
+    for (let entry = this.#next(); entry !== undefined; entry = this.#next()) {
+      if (entry.isRetractable && isRetracted?.(entry.key) === true) this.#drop(entry);
+      else this.#start(entry);
+    }
+  }
+
+  #drop(entry: Entry): void {
+    entry.phase = 'idle';
+    entry.waitingSince = undefined;
+    entry.added = 0;
+    entry.urgent = false;
+    Object.assign(entry, UNADDED);
   }
 
   /** Takes the next key to be tried now. */
@@ -223,8 +248,20 @@ export class CoalescingQueue {
     return this.#takeReady(entry => this.#triedNow(entry));
   }
 
+  /** Of both lanes by turns: one key that hangs does not keep the other lane from finding that Temporal is back. */
   #takeReady(matches: (entry: Entry) => boolean): Entry | undefined {
-    return this.#changed.take(matches) ?? this.#background.take(matches);
+    const [first, second] =
+      this.#lastTaken === this.#changed
+        ? [this.#background, this.#changed]
+        : [this.#changed, this.#background];
+    for (const lane of [first, second]) {
+      const entry = lane.take(matches);
+      if (entry !== undefined) {
+        this.#lastTaken = lane;
+        return entry;
+      }
+    }
+    return undefined;
   }
 
   #triedNow(entry: Entry): boolean {
@@ -239,12 +276,14 @@ export class CoalescingQueue {
     entry.urgent = false;
     const { isPaced, isBackground } = entry;
     const leave = this.#laneOf(entry).enter(entry);
-    entry.isPaced = true;
-    entry.isBackground = true;
+    Object.assign(entry, UNADDED);
     const flight = this.#deps.deliver(entry.key, this.#abort.signal).then(delivery => {
       this.#flights.delete(entry);
-      // What was not seen to waits as it did.
-      if (delivery.outcome !== 'delivered') entry.isBackground &&= isBackground;
+      if (delivery.outcome !== 'delivered') {
+        // A key that failed or is held keeps its lane, and is tried again in any case.
+        entry.isBackground &&= isBackground;
+        entry.isRetractable = false;
+      }
       leave(delivery.outcome === 'delivered' && !isPaced ? delivery.restMs : undefined);
       this.#settle(entry, delivery);
     });
@@ -257,8 +296,6 @@ export class CoalescingQueue {
       this.#settleDelivered(entry, now);
     } else if (delivery.outcome === 'held') {
       this.#settleHeld(entry, now);
-    } else if (delivery.outcome === 'needless') {
-      this.#settleSeenTo(entry);
     } else {
       this.#failed += 1;
       entry.code = delivery.code;
@@ -282,15 +319,10 @@ export class CoalescingQueue {
     entry.interval = nextInterval(this.#deps.options, { interval: entry.interval, stillMs });
     entry.notBefore = entry.startedAt + entry.interval;
     entry.deliveredAt = entry.startedAt;
-    entry.held = 0;
-    this.#settleSeenTo(entry);
-    this.#settleReached(entry);
-  }
-
-  /** Nothing waits but what was added while the delivery was under way. */
-  #settleSeenTo(entry: Entry): void {
     entry.added = entry.againSince === undefined ? 0 : 1;
+    entry.held = 0;
     entry.waitingSince = entry.againSince;
+    this.#settleReached(entry);
   }
 
   #settleHeld(entry: Entry, now: number): void {

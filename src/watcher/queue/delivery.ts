@@ -8,12 +8,6 @@ import type { Clock } from '../model/ports.ts';
  * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
  */
 export type Delivery =
-  | Tried
-  /** What was to be told is not so any more, and nobody was told. */
-  | { readonly outcome: 'needless' };
-
-/** How one that was tried ended. */
-export type Tried =
   /** `restMs`: how long its place in the queue is not taken by another; asked again while it rests. */
   | { readonly outcome: 'delivered'; readonly restMs?: RestMs }
   /** Its workflow has not got to the last one yet: it is tried again, and neither Temporal nor the key is in trouble. */
@@ -36,13 +30,15 @@ export interface FailedDelivery {
 }
 
 /** How a key is added. */
-export interface Added {
+export interface AddOptions {
   /** It is delivered soon also when the key has changed a lot of late. */
   readonly urgent?: boolean;
   /** Keys are added one after the other, at a pace of their own: no place needs to rest. */
   readonly isPaced?: boolean;
-  /** Nobody has changed anything of it: it goes after all those of which somebody has. */
+  /** Nobody has changed anything of it: it does not take the place of one of which somebody has. */
   readonly isBackground?: boolean;
+  /** It may be retracted until its turn has come. */
+  readonly isRetractable?: boolean;
 }
 
 /** Never rejects. Ends soon after `abort` is raised. */
@@ -54,7 +50,7 @@ export interface QueueOptions extends Pace {
    * twice `maxIntervalMs`.
    */
   readonly urgentIntervalMs: number;
-  /** Deliveries under way at once, of different keys; of one group alone half of them. */
+  /** Deliveries under way at once, of different keys, and half as many in the background; of one group alone half of each. */
   readonly concurrency: number;
   /** The wait between the tries of a queue that cannot reach Temporal. */
   readonly outageBackoff: Backoff;
@@ -66,6 +62,8 @@ export interface QueueOptions extends Pace {
 
 export interface QueueDeps {
   readonly deliver: Deliver;
+  /** Whether what a key was added for is not so any more; asked when its turn has come, of one that is retractable. */
+  readonly isRetracted?: (key: string) => boolean;
   /** Which keys share their turns: those of one namespace. */
   readonly groupOf: (key: string) => string;
   readonly clock: Clock;

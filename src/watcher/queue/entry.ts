@@ -14,8 +14,10 @@ export interface Entry {
   urgent: boolean;
   /** All that it waits with was added at a pace of its own. */
   isPaced: boolean;
-  /** Nobody has changed anything of it: all that it waits with was added in the background. */
+  /** All that it waits with was added in the background. */
   isBackground: boolean;
+  /** All that it waits with may be retracted. */
+  isRetractable: boolean;
   /** When its last urgent tries began: the one before the last, and the last. */
   urgentStarts: readonly [number, number];
   /** When it was added again while a delivery was under way: what changed may have come too late for that one. */
@@ -45,6 +47,7 @@ export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minInterval
     urgent: false,
     isPaced: true,
     isBackground: true,
+    isRetractable: true,
     urgentStarts: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
     againSince: undefined,
     startedAt: Number.NEGATIVE_INFINITY,

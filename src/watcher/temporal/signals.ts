@@ -1,6 +1,6 @@
 /** How the workflow of one resource is told to look. */
 import type { CongestionWindow } from '../queue/congestion-window.ts';
-import type { Tried } from '../queue/delivery.ts';
+import type { Delivery } from '../queue/delivery.ts';
 import type { PassTimes } from '../queue/pass-times.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import { refOf } from '../resources/owner-key.ts';
@@ -29,7 +29,7 @@ export interface Telling {
  * not told once more: its task, or its pass that fails and is made again, sees what changed since. Each signal would only
  * lengthen the history that has to be replayed before anything is done.
  */
-export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal): Promise<Tried> {
+export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal): Promise<Delivery> {
   const { clock, metrics, logger } = deps;
   const ref = refOf(to.key);
   const began = clock.now();
@@ -41,7 +41,7 @@ export async function signal(deps: SignalDeps, to: Telling, abort: AbortSignal):
   return delivery;
 }
 
-async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: AbortSignal): Promise<Tried> {
+async function tell(deps: SignalDeps, { key, isUnanswered }: Telling, abort: AbortSignal): Promise<Delivery> {
   const { temporal, known, window, passTimes, clock } = deps;
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.

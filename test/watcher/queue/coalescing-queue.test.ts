@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { CoalescingQueue } from '../../../src/watcher/queue/coalescing-queue.ts';
-import type { Added, Delivery } from '../../../src/watcher/queue/delivery.ts';
+import type { AddOptions, Delivery } from '../../../src/watcher/queue/delivery.ts';
 import { defaultTimings } from '../../../src/watcher/options.ts';
 import { jitteredBackoffMs } from '../../../src/api/values/backoff.ts';
 import { nextInterval } from '../../../src/watcher/queue/pace.ts';
@@ -9,6 +9,7 @@ import { FakeClock, settle } from '../fake-clock.ts';
 
 const delivered: Delivery = { outcome: 'delivered' };
 const unavailable: Delivery = { outcome: 'unavailable', code: 'UNAVAILABLE' };
+const held: Delivery = { outcome: 'held' };
 const refused: Delivery = { outcome: 'refused', code: 'INVALID_ARGUMENT' };
 
 /** A receiver that takes time, and knows the order of everything that happened. */
@@ -18,6 +19,9 @@ class World {
   /** Per key: when the latest add, and the begin of the latest delivered try, happened in the order of all events. */
   readonly lastAdd = new Map<string, number>();
   readonly lastDeliveredBegin = new Map<string, number>();
+  /** Of those that are not retractable. */
+  readonly #lastSureAdd = new Map<string, number>();
+  readonly retracted = new Set<string>();
   readonly tries: { readonly key: string; readonly at: number; readonly outcome: string }[] = [];
   readonly wrongs: string[] = [];
   answer: (key: string) => Delivery = () => delivered;
@@ -38,6 +42,13 @@ class World {
       groupOf: key => key.split('/')[0] ?? key,
       clock: this.clock,
       options,
+      isRetracted: key => {
+        if ((this.#lastSureAdd.get(key) ?? 0) > (this.lastDeliveredBegin.get(key) ?? 0))
+          this.wrongs.push(`${key} would be dropped, though it was added for good`);
+        if (!this.retracted.has(key)) return false;
+        this.lastAdd.delete(key);
+        return true;
+      },
       deliver: async (key, abort) => {
         const begin = ++this.#order;
         const at = this.clock.now();
@@ -58,9 +69,10 @@ class World {
     });
   }
 
-  add(key: string, how: Added = {}): void {
+  add(key: string, how: AddOptions = {}): void {
     if (how.isBackground === true) this.#mostAtOnce = 1.5 * this.#concurrency;
     this.lastAdd.set(key, ++this.#order);
+    if (how.isRetractable !== true) this.#lastSureAdd.set(key, this.#order);
     this.queue.add(key, how);
   }
 
@@ -384,15 +396,21 @@ describe('memory', () => {
 });
 
 type Step =
-  | { readonly do: 'add'; readonly key: number; readonly how: Added }
+  | { readonly do: 'add'; readonly key: number; readonly how: AddOptions }
   | { readonly do: 'wait'; readonly ms: number }
   | { readonly do: 'answer'; readonly key: number; readonly with: Delivery }
   | { readonly do: 'all'; readonly with: Delivery }
   | { readonly do: 'latency'; readonly ms: number }
-  | { readonly do: 'sweep' };
+  | { readonly do: 'sweep' }
+  /** Until the next of the same key. */
+  | { readonly do: 'retract'; readonly key: number };
 
-const answers = fc.constantFrom(delivered, unavailable, refused);
-const ways = fc.constantFrom<Added>({}, { isBackground: true });
+const answers = fc.constantFrom(delivered, unavailable, refused, held);
+const ways = fc.constantFrom<AddOptions>(
+  {},
+  { isBackground: true },
+  { isBackground: true, isRetractable: true },
+);
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: fc.record({ do: fc.constant('add' as const), key: fc.nat(5), how: ways }) },
@@ -413,6 +431,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       arbitrary: fc.record({ do: fc.constant('latency' as const), ms: fc.constantFrom(0, 1, 100, 5_000) }),
     },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('sweep' as const) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('retract' as const), key: fc.nat(5) }) },
   ),
   { maxLength: 60 },
 );
@@ -430,7 +449,10 @@ test('whatever happens in whatever order: no key is lost, none is under way twic
         else if (step.do === 'answer') special.set(step.key, step.with);
         else if (step.do === 'latency') world.latency = () => step.ms;
         else if (step.do === 'sweep') world.queue.sweep(0);
-        else {
+        else if (step.do === 'retract') {
+          const key = String(step.key);
+          if (!world.retracted.delete(key)) world.retracted.add(key);
+        } else {
           special.clear();
           general = step.with;
         }
