@@ -17,7 +17,7 @@ import type { AddOptions, Delivery, QueueDeps, QueueStats, Undelivered } from '.
 import { jitteredBackoffMs } from '../../api/values/backoff.ts';
 import { nextInterval } from './pace.ts';
 import { CalmFirst } from './calm-first.ts';
-import { type Entry, newEntry } from './entry.ts';
+import { type Entry, newEntry, noteAdd, UNADDED } from './entry.ts';
 import { Lane } from './lane.ts';
 
 interface Outage {
@@ -27,9 +27,6 @@ interface Outage {
   probeDue: boolean;
   cancelTimer: () => void;
 }
-
-/** What is said of a key with each add, before the first. */
-const UNADDED = { isPaced: true, isBackground: true, isRetractable: true } as const;
 
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
@@ -63,9 +60,9 @@ export class CoalescingQueue {
     if (this.#stopped) return;
     this.#added += 1;
     const entry = this.#entry(key);
-    entry.isPaced &&= how.isPaced === true;
-    entry.isRetractable &&= how.isRetractable === true;
-    const isBroughtForward = entry.isBackground && how.isBackground !== true;
+    const wasBackground = entry.isBackground;
+    noteAdd(entry, how);
+    const isBroughtForward = wasBackground && !entry.isBackground;
     entry.added += 1;
     entry.waitingSince ??= this.#deps.clock.now();
     const isSooner = how.urgent === true && !entry.urgent;
@@ -212,9 +209,8 @@ export class CoalescingQueue {
     return isBackground ? this.#background : this.#changed;
   }
 
-  /** A key that waits in the background has changed. */
+  /** A key has changed that was in the background. */
   #bringForward(entry: Entry): void {
-    entry.isBackground = false;
     if (entry.phase !== 'ready') return;
     this.#background.delete(entry);
     this.#changed.add(entry);

@@ -1,4 +1,5 @@
 /** What the queue of keys remembers of one key; see coalescing-queue.ts. */
+import type { AddOptions } from './delivery.ts';
 import type { Pace } from './pace.ts';
 
 type Phase = 'idle' | 'delayed' | 'ready' | 'inFlight';
@@ -37,6 +38,16 @@ export interface Entry {
   cancelTimer: () => void;
 }
 
+/** How a key was added of which nothing waits. */
+export const UNADDED = { isPaced: true, isBackground: true, isRetractable: true } as const;
+
+/** Takes note of how a key was added: all that it waits with is of a kind only while each add was. */
+export function noteAdd(entry: Entry, how: AddOptions): void {
+  entry.isPaced &&= how.isPaced === true;
+  entry.isBackground &&= how.isBackground === true;
+  entry.isRetractable &&= how.isRetractable === true;
+}
+
 /** A key that was never added. */
 export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minIntervalMs'>): Entry {
   return {
@@ -45,9 +56,7 @@ export function newEntry(key: string, { minIntervalMs }: Pick<Pace, 'minInterval
     waitingSince: undefined,
     added: 0,
     urgent: false,
-    isPaced: true,
-    isBackground: true,
-    isRetractable: true,
+    ...UNADDED,
     urgentStarts: [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY],
     againSince: undefined,
     startedAt: Number.NEGATIVE_INFINITY,
