@@ -61,6 +61,20 @@ async function untilServing(child: ChildProcess, serves: () => Promise<unknown>)
   }
 }
 
+/** Starts something on a free port; on another one when somebody has taken that meanwhile. */
+export async function onFreePort<Started>(
+  start: (port: number) => Promise<Started>,
+  tries = 3,
+): Promise<{ readonly port: number; readonly started: Started }> {
+  const port = await freePort();
+  try {
+    return { port, started: await start(port) };
+  } catch (error) {
+    if (tries <= 1 || !String(error).includes('address already in use')) throw error;
+    return onFreePort(start, tries - 1);
+  }
+}
+
 /** Rejects while the frontend does not answer for the namespace. @param token for a server with an authorizer */
 export async function servesNamespace(address: string, namespace: string, token?: string): Promise<void> {
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
-import { end, freePort, launch, runCli, servesNamespace } from './temporal-process.ts';
+import { end, launch, onFreePort, runCli, servesNamespace } from './temporal-process.ts';
 
 export interface TemporalServerOptions {
   /**
@@ -86,11 +86,14 @@ async function startDevelopmentServer(options: TemporalServerOptions): Promise<T
   const binary = (await ensureToolchain({ only: ['temporal'] })).path('temporal');
   const folder = await mkdtemp(join(tmpdir(), 'temporal-'));
   const dbFilename = join(folder, 'temporal.db');
-  const port = await freePort();
-  const address = `127.0.0.1:${port}`;
-  const command = { command: binary, args: startArguments({ dbFilename, port, options }) };
-  const start = () => launch(command, () => servesNamespace(address, 'default'));
-  let child = await start();
+  const addressAt = (port: number) => `127.0.0.1:${port}`;
+  const startAt = (port: number) =>
+    launch({ command: binary, args: startArguments({ dbFilename, port, options }) }, () =>
+      servesNamespace(addressAt(port), 'default'),
+    );
+  const { port, started } = await onFreePort(startAt);
+  const address = addressAt(port);
+  let child = started;
   return {
     address,
     pid: () => child.pid,
@@ -101,7 +104,7 @@ async function startDevelopmentServer(options: TemporalServerOptions): Promise<T
     },
     async restart() {
       await end(child, 'SIGTERM');
-      child = await start();
+      child = await startAt(port);
     },
     async forget() {
       for (const suffix of ['', '-wal', '-shm']) await rm(`${dbFilename}${suffix}`, { force: true });
