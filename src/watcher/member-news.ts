@@ -27,10 +27,10 @@ export interface MemberNewsDeps {
 
 export class MemberNews {
   readonly survey: ClusterSurvey;
+  readonly held: HeldChanges;
   readonly #known: KnownResources;
   readonly #tell: MemberNewsDeps['tell'];
   readonly #prober: Prober;
-  readonly #held: HeldChanges;
 
   constructor(deps: MemberNewsDeps) {
     const { known, tell } = deps;
@@ -38,7 +38,7 @@ export class MemberNews {
     this.#tell = tell;
     this.survey = new ClusterSurvey({ ...deps, tell: key => tell(key, { isBackground: true }) });
     this.#prober = new Prober({ ...deps, onChange: pod => this.#heard(pod) });
-    this.#held = new HeldChanges({ ...deps, isAsReported: key => this.isAsReported(key) });
+    this.held = new HeldChanges({ ...deps, isAsReported: key => this.isAsReported(key) });
   }
 
   /** A pod of a cluster has changed. */
@@ -47,40 +47,16 @@ export class MemberNews {
     this.survey.note(change);
   }
 
-  /** Whether a change of this cluster is held until its operation has ended. */
-  holds(key: string, change: StoreChange): boolean {
-    return this.#held.hold(key, change);
-  }
-
-  /** Since when the oldest of what is held is held, on the clock of the watcher. */
-  heldSince(): number | undefined {
-    return this.#held.since();
-  }
-
-  tellHeldFor(milliseconds: number): void {
-    this.#held.tellHeldFor(milliseconds);
-  }
-
-  /** The cluster is told of a change: nothing is held any more. */
-  release(key: string): void {
-    this.#held.release(key);
-  }
-
-  /** The cluster was written. */
-  settle(key: string): void {
-    this.#held.settle(key);
-  }
-
   /** The cluster is gone. */
   forget(key: string): void {
-    this.release(key);
+    this.held.release(key);
     this.survey.forget(key);
   }
 
   /** Nobody is asked until `resume`, and nothing is held. */
   pause(): void {
     this.#prober.pause();
-    this.#held.tellHeldFor(0);
+    this.held.tellHeldFor(0);
     this.survey.reset();
   }
 
@@ -109,6 +85,6 @@ export class MemberNews {
 
   #heard(pod: KubeObject): void {
     for (const key of concernedBy(pod, this.#known))
-      if (!this.#held.hold(key)) this.#tell(key, { isBackground: true, isRetractable: true });
+      if (!this.held.hold(key)) this.#tell(key, { isBackground: true, isRetractable: true });
   }
 }

@@ -226,14 +226,14 @@ class ResourceWatcher implements Watcher {
     if (!isNews) return this.#takeover.found(change.object, keys);
     for (const key of keys) {
       if (this.#state === 'paused') this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
-      else if (!this.#members.holds(key, change)) this.#tell(key, { urgent: isUrgent(change) });
+      else if (!this.#members.held.hold(key, change)) this.#tell(key, { urgent: isUrgent(change) });
     }
   }
 
   /** Since when something waits that must be told before what is known now counts as told. New clusters are told in any case. */
   #waitingSince(): number | undefined {
     if (this.#takeover.isDeciding || this.#backlog.size > 0) return Number.NEGATIVE_INFINITY;
-    const since = [this.#queue.waitingSince(), this.#members.heldSince()].filter(time => time !== undefined);
+    const since = [this.#queue.waitingSince(), this.#members.held.since()].filter(time => time !== undefined);
     return since.length === 0 ? undefined : Math.min(...since);
   }
 
@@ -241,7 +241,7 @@ class ResourceWatcher implements Watcher {
   #tell(key: string, how: AddOptions = {}): void {
     // In the background it may wait for longer than what is held or in the backlog, which is told all the same.
     if (how.isBackground !== true) {
-      this.#members.release(key);
+      this.#members.held.release(key);
       this.#backlog.remove(key);
     }
     const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
@@ -270,7 +270,7 @@ class ResourceWatcher implements Watcher {
     const key = keyOf(ref);
     if (type !== 'deleted') {
       if (this.#known.put(object)?.hasWork === false) this.#creations.remove(key);
-      return this.#members.settle(key);
+      return this.#members.held.settle(key);
     }
     this.#known.remove(key);
     this.#creations.remove(key);
@@ -289,7 +289,7 @@ class ResourceWatcher implements Watcher {
         tell: key => this.#tell(key),
       }),
       this.#loop(timings.quietMs, async () => this.#queue.sweep(timings.quietMs)),
-      this.#loop(timings.heldMs / 4, async () => this.#members.tellHeldFor(timings.heldMs)),
+      this.#loop(timings.heldMs / 4, async () => this.#members.held.tellHeldFor(timings.heldMs)),
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),

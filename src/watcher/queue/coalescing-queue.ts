@@ -228,7 +228,6 @@ export class CoalescingQueue {
     entry.phase = 'idle';
     entry.waitingSince = undefined;
     entry.added = 0;
-    entry.urgent = false;
     Object.assign(entry, UNADDED);
   }
 
