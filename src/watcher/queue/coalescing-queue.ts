@@ -2,9 +2,7 @@
  * Keys that wait to be signalled. However often a key is added, at most one delivery of it is under way and one
  * more waits; a key leaves only when it was delivered after it was last added. Nothing here gives up.
  *
- * When Temporal cannot be reached, the whole queue backs off: it tries one key at a time until one gets through.
- * Keys that were not tried yet in this outage have a place of their own, so that one workflow that refuses its
- * signals (Temporal answers "busy" until the deadline) never holds up the others.
+ * When Temporal cannot be reached, the whole queue backs off (outages.ts).
  *
  * Groups (namespaces) take turns, and one has a further delivery under way only while it has fewer than places are free, as calls
  * to the API server do (src/kube/holdings.ts): a storm in one namespace, or one whose signals hang, slows that namespace. The place of a
@@ -19,14 +17,7 @@ import { nextInterval } from './pace.ts';
 import { CalmFirst } from './calm-first.ts';
 import { type Entry, newEntry, noteAdd, UNADDED } from './entry.ts';
 import { Lane } from './lane.ts';
-
-interface Outage {
-  failures: number;
-  code: string;
-  /** Whether the wait since the last failed try is over. */
-  probeDue: boolean;
-  cancelTimer: () => void;
-}
+import { Outages } from './outages.ts';
 
 export class CoalescingQueue {
   readonly #deps: QueueDeps;
@@ -35,11 +26,10 @@ export class CoalescingQueue {
   /** Those that somebody has changed, and those in the background. */
   readonly #changed: Lane;
   readonly #background: Lane;
+  readonly #outages: Outages;
   readonly #abort = new AbortController();
   /** The lane of the last try in an outage. */
   #lastTaken: Lane | undefined;
-  #outage: Outage | undefined;
-  #outages = 0;
   #lastDeliveredAt = Number.NEGATIVE_INFINITY;
   #added = 0;
   #delivered = 0;
@@ -53,6 +43,8 @@ export class CoalescingQueue {
     const lane = { clock, groupOf: ({ key }: Entry) => deps.groupOf(key), onFree: () => this.#pump() };
     this.#changed = new Lane({ ...lane, count: options.concurrency, calmFirst: new CalmFirst() });
     this.#background = new Lane({ ...lane, count: Math.ceil(options.concurrency / 2) });
+    const backoff = options.outageBackoff;
+    this.#outages = new Outages({ clock, backoff, onDue: () => this.#pump() });
   }
 
   /** Asks for a delivery that begins after now. */
@@ -86,14 +78,14 @@ export class CoalescingQueue {
 
   /** Whether Temporal takes anything at present, as far as the last tries tell. */
   get isReachable(): boolean {
-    return this.#outage === undefined;
+    return this.#outages.code === undefined;
   }
 
   /** The keys that failed, or that an outage keeps from being tried. A key that only keeps its pace is not among them. */
   undelivered(): readonly Undelivered[] {
     const found: Undelivered[] = [];
     for (const entry of this.#entries.values()) {
-      const code = entry.code ?? this.#outage?.code;
+      const code = entry.code ?? this.#outages.code;
       if (entry.waitingSince === undefined || code === undefined) continue;
       found.push({ key: entry.key, since: entry.waitingSince, code });
     }
@@ -167,14 +159,14 @@ export class CoalescingQueue {
   async stop(graceMs: number): Promise<void> {
     this.#stopped = true;
     for (const entry of this.#entries.values()) entry.cancelTimer();
-    this.#outage?.cancelTimer();
+    this.#outages.stop();
     this.#changed.stop();
     this.#background.stop();
     const { clock } = this.#deps;
     const cancelAbort = clock.after(graceMs, () => this.#abort.abort());
     await Promise.all(this.#flights.values());
     cancelAbort();
-    this.#outage?.cancelTimer();
+    this.#outages.stop();
   }
 
   #entry(key: string): Entry {
@@ -231,16 +223,11 @@ export class CoalescingQueue {
     Object.assign(entry, UNADDED);
   }
 
-  /** Takes the next key to be tried now. */
+  /** Takes out the next key to be tried now. */
   #next(): Entry | undefined {
     if (this.#stopped || this.#paused) return undefined;
-    if (this.#outage === undefined) return this.#changed.next() ?? this.#background.next();
-    const inFlight = [...this.#flights.keys()];
-    const isUntried = (entry: Entry): boolean => !this.#triedNow(entry);
-    const untried = inFlight.some(isUntried) ? undefined : this.#takeReady(isUntried);
-    if (untried !== undefined) return untried;
-    if (!inFlight.every(isUntried) || !this.#outage.probeDue) return undefined;
-    return this.#takeReady(entry => this.#triedNow(entry));
+    if (this.isReachable) return this.#changed.next() ?? this.#background.next();
+    return this.#outages.next([...this.#flights.keys()], matches => this.#takeReady(matches));
   }
 
   /** Of both lanes by turns: one key that hangs does not keep the other lane from finding that Temporal is back. */
@@ -257,10 +244,6 @@ export class CoalescingQueue {
       }
     }
     return undefined;
-  }
-
-  #triedNow(entry: Entry): boolean {
-    return entry.triedIn === this.#outages;
   }
 
   #start(entry: Entry): void {
@@ -297,7 +280,7 @@ export class CoalescingQueue {
       entry.notBefore = now;
       // Others got through meanwhile: the fault is with this key, not with Temporal.
       const alone = this.#lastDeliveredAt >= entry.startedAt;
-      if (delivery.outcome === 'unavailable' && !alone) this.#noteOutage(entry, delivery.code);
+      if (delivery.outcome === 'unavailable' && !alone) this.#outages.note(entry, delivery.code);
       else this.#delayKey(entry, now);
     }
     entry.phase = 'idle';
@@ -332,36 +315,12 @@ export class CoalescingQueue {
   #settleReached(entry: Entry): void {
     entry.failures = 0;
     entry.code = undefined;
-    this.#outage?.cancelTimer();
-    this.#outage = undefined;
+    this.#outages.end();
   }
 
   #delayKey(entry: Entry, now: number): void {
     const { clock, options } = this.#deps;
     entry.failures += 1;
     entry.notBefore = now + jitteredBackoffMs(options.keyBackoff, entry.failures, clock.random());
-  }
-
-  #noteOutage(entry: Entry, code: string): void {
-    const { clock, options } = this.#deps;
-    const began = this.#outage === undefined;
-    if (began) this.#outages += 1;
-    const outage = this.#outage ?? { failures: 0, code, probeDue: false, cancelTimer: () => {} };
-    this.#outage = outage;
-    outage.code = code;
-    // A key that was under way when the outage began, or is tried for the first time in it, says nothing new
-    // about how long it lasts.
-    const wasProbe = began || this.#triedNow(entry);
-    entry.triedIn = this.#outages;
-    if (!wasProbe) return;
-    outage.failures += 1;
-    outage.probeDue = false;
-    outage.cancelTimer = clock.after(
-      jitteredBackoffMs(options.outageBackoff, outage.failures, clock.random()),
-      () => {
-        outage.probeDue = true;
-        this.#pump();
-      },
-    );
   }
 }
