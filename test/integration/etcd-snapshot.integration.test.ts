@@ -15,7 +15,8 @@ import type { EtcdMember } from '../../src/etcd/port.ts';
 import { storageVersionOf } from '../../src/etcd/snapshot-facts.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { verifySnapshot } from '../../src/main/pods/verification.ts';
-import { EtcdProcessCluster, etcdBinary, freePorts } from '../stack/etcd-process.ts';
+import { EtcdProcessCluster, etcdBinary } from '../stack/etcd-process.ts';
+import { freePorts } from '../stack/free-ports.ts';
 import { poll } from '../stack/poll.ts';
 
 const execute = promisify(execFile);
@@ -83,7 +84,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       expect(status.revision).toBe(Number(revision));
       // 3.5 counts the keys of all buckets.
       expect(status.totalKey).toBeGreaterThanOrEqual(KEYS);
-      const [client, peer] = await freePorts();
+      const { client, peer } = await freePorts('client', 'peer');
       const report = await verifySnapshot({
         tools: { etcd: await etcdBinary(version), snapshot: etcdutl },
         folder: await mkdtemp(join(folder, 'scratch-')),

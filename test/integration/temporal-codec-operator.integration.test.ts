@@ -13,7 +13,7 @@ import { MountedSecret } from '../fakes/mounted-secret.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { type OperatorProcess, startOperatorProcess } from '../stack/operator-process.ts';
 import { poll } from '../stack/poll.ts';
-import { freePort } from '../stack/temporal-process.ts';
+import { freePort } from '../stack/free-ports.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 import { everythingOf } from '../worlds/history-texts.ts';
 

@@ -9,7 +9,7 @@ import { root } from '../../scripts/run.ts';
 import { type SlowProxy, startSlowProxy } from '../fakes/slow-proxy.ts';
 import type { Answered } from '../stack/calls-temporal.ts';
 import { poll } from '../stack/poll.ts';
-import { freePort } from '../stack/temporal-process.ts';
+import { freePort } from '../stack/free-ports.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 
 const NAME = 'temporal.test';

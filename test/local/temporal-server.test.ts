@@ -5,17 +5,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseIn } from '../../local/temporal/postgres.ts';
 import { type SqlTool, upgradeSchema } from '../../local/temporal/schema.ts';
 import { serverConfig } from '../../local/temporal/server-config.ts';
-import { freePorts } from '../stack/temporal-process.ts';
 import { allToolNames, toolNames } from '../../local/toolchain/index.ts';
 
 const PORTS = { frontend: 1, history: 2, matching: 3, worker: 4, membership: [5, 6, 7, 8] } as const;
 const DATABASE = { data: '/d', sockets: '/s' };
-
-test('the ports of a server are different ones, and none of the system', async () => {
-  const ports = await freePorts(5);
-  expect(new Set(ports).size).toBe(5);
-  expect(Math.min(...ports)).toBeGreaterThan(1_023);
-});
 
 test('only root and PostgreSQL may enter the folders of a database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'database-'));

@@ -6,12 +6,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { get } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureCertificate, ensureSigningKey, openAuthority } from '../../local/stack/certificates.ts';
 import { writeKubeconfig } from '../../local/stack/kubeconfig.ts';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
+import { freePorts } from './free-ports.ts';
 
 export interface ControlPlane {
   /** Path of a kubeconfig of a cluster administrator. */
@@ -45,7 +45,7 @@ const startTimeoutMs = 90_000;
 export async function startControlPlane(more: readonly string[] = []): Promise<ControlPlane> {
   const toolchain = await ensureToolchain({ only: ['kube-apiserver', 'kubectl', ...etcdTools()] });
   const folder = await mkdtemp(join(tmpdir(), 'control-plane-'));
-  const [etcdPort, peerPort, port] = await freePorts(3);
+  const { etcdPort, peerPort, port } = await freePorts('etcdPort', 'peerPort', 'port');
   const plane = { folder, url: `https://127.0.0.1:${port}`, etcdUrl: `http://127.0.0.1:${etcdPort}` };
   await makeCertificates(plane);
   const etcd = launch(toolchain.path(etcdTools()[0]), etcdArguments(plane, `http://127.0.0.1:${peerPort}`));
@@ -240,25 +240,4 @@ function get200(url: string, tls: object): Promise<string | undefined> {
     request.on('timeout', () => request.destroy());
     request.on('error', () => resolve(undefined));
   });
-}
-
-async function freePorts(count: 3): Promise<[number, number, number]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports = await Promise.all(
-    servers.map(
-      server =>
-        new Promise<number>((resolve, reject) => {
-          server.once('error', reject);
-          server.once('listening', () => {
-            const address = server.address();
-            if (address === null || typeof address === 'string')
-              return reject(new Error('no port was given'));
-            resolve(address.port);
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map(server => new Promise(resolve => server.close(resolve))));
-  const [first = 0, second = 0, third = 0] = ports;
-  return [first, second, third];
 }

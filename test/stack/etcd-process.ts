@@ -2,12 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import type { MemberTarget } from '../../src/etcd/port.ts';
+import { freePorts } from './free-ports.ts';
 
 const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 30_000;
@@ -240,14 +240,12 @@ export class EtcdProcessCluster {
   }
 
   async #create(): Promise<EtcdProcess> {
-    const [clientPort, peerPort, metricsPort] = await freePorts();
+    const ports = await freePorts('clientPort', 'peerPort', 'metricsPort');
     const member = new EtcdProcess({
       name: `m${this.members.length}`,
       binary: this.#binary,
       folder: this.#folder,
-      clientPort,
-      peerPort,
-      metricsPort,
+      ...ports,
     });
     this.members.push(member);
     return member;
@@ -281,31 +279,4 @@ export class EtcdProcessCluster {
 export async function etcdBinary(version: string): Promise<string> {
   const tool = `etcd@${version}` as const;
   return (await ensureToolchain({ only: [tool] })).path(tool);
-}
-
-/** Ports that this process has given away, whether or not they are in use yet. */
-const given = new Set<number>();
-
-/**
- * Three free ports below those that the kernel gives to outgoing connections, so that nobody takes them between
- * this look and the start of the process that will listen on them.
- */
-export async function freePorts(): Promise<[number, number, number]> {
-  const ports: number[] = [];
-  while (ports.length < 3) {
-    const port = 15_000 + Math.floor(Math.random() * 15_000);
-    if (given.has(port) || !(await isFree(port))) continue;
-    given.add(port);
-    ports.push(port);
-  }
-  const [first = 0, second = 0, third = 0] = ports;
-  return [first, second, third];
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise(resolve => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '0.0.0.0', () => server.close(() => resolve(true)));
-  });
 }

@@ -11,7 +11,8 @@ import { promisify } from 'node:util';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { generateOlm } from '../../scripts/generate-olm.ts';
 import { clusterServiceVersion, PACKAGE } from '../../scripts/olm/cluster-service-version.ts';
-import { end, freePort, launch } from './temporal-process.ts';
+import { freePort } from './free-ports.ts';
+import { end, launch } from './temporal-process.ts';
 import type { World } from './e2e.ts';
 
 const run = promisify(execFile);

@@ -1,7 +1,7 @@
 /** The operator as a process of its own, the way its container starts it, on the host. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePorts } from './free-ports.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -38,7 +38,7 @@ export async function startOperatorProcess(
   program: keyof typeof PROGRAMS = 'sources',
   nodeArguments: readonly string[] = [],
 ): Promise<OperatorProcess> {
-  const [health, metrics, temporalMetrics] = await Promise.all([freePort(), freePort(), freePort()]);
+  const { health, metrics, temporalMetrics } = await freePorts('health', 'metrics', 'temporalMetrics');
   const child = spawn(process.execPath, [...nodeArguments, ...PROGRAMS[program]], {
     env: {
       PATH: process.env['PATH'] ?? '',
@@ -76,15 +76,4 @@ function collect(child: ChildProcess): () => string {
   process.once('exit', killOnExit);
   child.once('exit', () => process.off('exit', killOnExit));
   return () => output;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

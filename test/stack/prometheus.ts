@@ -11,7 +11,7 @@ import type { KubeClient } from '../../src/kube/port.ts';
 import { CHART } from './helm.ts';
 import { discoverPods, type PodDiscovery } from './pod-discovery.ts';
 import { poll } from './poll.ts';
-import { freePort } from './temporal-process.ts';
+import { freePort } from './free-ports.ts';
 
 /** A test run that is cut short leaves no process behind. */
 const running = new Set<ChildProcess>();

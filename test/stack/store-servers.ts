@@ -9,13 +9,14 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureToolchain, type ToolName } from '../../local/toolchain/index.ts';
 import { signAzure } from '../../src/store/azure-signing.ts';
 import { poll } from './poll.ts';
 import { Front } from '../fakes/store-front.ts';
+import { freePort } from './free-ports.ts';
 
 /** A running server with a front before it. `stop` ends both and forgets the data. */
 export interface StoreServer {
@@ -195,14 +196,6 @@ async function end(child: ChildProcess): Promise<void> {
 
 async function tool(name: ToolName): Promise<string> {
   return (await ensureToolchain({ only: [name] })).path(name);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise(resolve => server.close(resolve));
-  return port;
 }
 
 function connects(port: number): Promise<boolean> {

@@ -9,8 +9,9 @@ import { databaseIn, POSTGRES_TOOLS, postgresCommand } from '../../local/tempora
 import { upgradeSchema } from '../../local/temporal/schema.ts';
 import { serverConfig } from '../../local/temporal/server-config.ts';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
-import { end, freePorts, launch, lowPorts, runCli, servesNamespace } from './temporal-process.ts';
+import { end, launch, runCli, servesNamespace } from './temporal-process.ts';
 import type { TemporalServer, TemporalServerOptions } from './temporal-server.ts';
+import { freePorts } from './free-ports.ts';
 
 const run = promisify(execFile);
 
@@ -66,12 +67,13 @@ export async function startTemporalOnPostgres(options: TemporalServerOptions): P
 }
 
 async function configure(folder: string, options: TemporalServerOptions, server: string) {
-  const [frontend = 0, history = 0, matching = 0, worker = 0, grpc = 0] = await freePorts(5);
-  const [a = 0, b = 0, c = 0, d = 0, membership = 0] = await lowPorts(5);
+  // Temporal stores the ports by which its services find each other as numbers of 16 bits with a sign: these are below 32,768.
+  const { a, b, c, d, membership } = await freePorts('a', 'b', 'c', 'd', 'membership');
+  const { grpc, ...services } = await freePorts('frontend', 'history', 'matching', 'worker', 'grpc');
   const dynamicConfig = join(folder, 'dynamic.yaml');
   writeFileSync(dynamicConfig, dynamicFile(options.dynamicConfig ?? []));
   const file = join(folder, 'config.yaml');
-  const ports = { frontend, history, matching, worker, membership: [a, b, c, d] as const };
+  const ports = { ...services, membership: [a, b, c, d] as const };
   const metrics = options.metricsPort === undefined ? {} : { metrics: `127.0.0.1:${options.metricsPort}` };
   const database = databaseIn(folder);
   const authorization = options.authorization && {
@@ -82,7 +84,7 @@ async function configure(folder: string, options: TemporalServerOptions, server:
   };
   const settings = { database, ports, everywhere: false, dynamicConfig, ...metrics, ...authorization };
   writeFileSync(file, serverConfig(settings));
-  return { port: frontend, command: { command: server, args: [`--config-file=${file}`] } };
+  return { port: services.frontend, command: { command: server, args: [`--config-file=${file}`] } };
 }
 
 /** `key=value` as the CLI takes them, as the file that the server reads. */

@@ -1,7 +1,6 @@
 /** The processes that a Temporal for tests is made of. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:net';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 
@@ -61,20 +60,6 @@ async function untilServing(child: ChildProcess, serves: () => Promise<unknown>)
   }
 }
 
-/** Starts something on a free port; on another one when somebody has taken that meanwhile. */
-export async function onFreePort<Started>(
-  start: (port: number) => Promise<Started>,
-  tries = 3,
-): Promise<{ readonly port: number; readonly started: Started }> {
-  const port = await freePort();
-  try {
-    return { port, started: await start(port) };
-  } catch (error) {
-    if (tries <= 1 || !String(error).includes('address already in use')) throw error;
-    return onFreePort(start, tries - 1);
-  }
-}
-
 /** Rejects while the frontend does not answer for the namespace. @param token for a server with an authorizer */
 export async function servesNamespace(address: string, namespace: string, token?: string): Promise<void> {
   const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -106,50 +91,4 @@ function hasEnded(child: ChildProcess): boolean {
 export async function runCli(binary: string, address: string, args: readonly string[]): Promise<string> {
   const { stdout } = await run(binary, [...args, '--address', address], { maxBuffer: 64 * 1024 * 1024 });
   return stdout;
-}
-
-/** So many ports of 127.0.0.1 that are free, and different from each other. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  try {
-    return await Promise.all(servers.map(server => portOf(server)));
-  } finally {
-    for (const server of servers) server.close();
-  }
-}
-
-export async function freePort(): Promise<number> {
-  const [port = 0] = await freePorts(1);
-  return port;
-}
-
-/**
- * So many ports below those that the system gives to outgoing connections: Temporal stores the ports by which its services find
- * each other as numbers of 16 bits with a sign.
- */
-export async function lowPorts(count: number): Promise<number[]> {
-  const found = new Set<number>();
-  for (let tries = 0; found.size < count; tries += 1) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    const server = createServer();
-    const isFree = await portOf(server, port).then(
-      () => true,
-      () => false,
-    );
-    server.close();
-    if (isFree) found.add(port);
-    if (tries > 1_000) throw new Error('no free port of 127.0.0.1 between 10000 and 30000');
-  }
-  return [...found];
-}
-
-function portOf(server: Server, wanted = 0): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address();
-      if (typeof address === 'object' && address !== null) resolve(address.port);
-      else reject(new Error('no free port on 127.0.0.1'));
-    });
-  });
 }

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
-import { end, launch, onFreePort, runCli, servesNamespace } from './temporal-process.ts';
+import { onFreePort } from './free-ports.ts';
+import { end, launch, runCli, servesNamespace } from './temporal-process.ts';
 
 export interface TemporalServerOptions {
   /**

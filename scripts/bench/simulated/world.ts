@@ -7,7 +7,7 @@ import { type ControlPlane, startControlPlane } from '../../../test/stack/contro
 import { kubeClientOf } from '../../../test/stack/kube-client.ts';
 import { type OperatorProcess, startOperatorProcess } from '../../../test/stack/operator-process.ts';
 import { poll } from '../../../test/stack/poll.ts';
-import { freePort } from '../../../test/stack/temporal-process.ts';
+import { freePort } from '../../../test/stack/free-ports.ts';
 import {
   startTemporal,
   type TemporalKind,

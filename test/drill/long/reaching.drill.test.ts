@@ -8,7 +8,7 @@ import { Shell } from '../../stack/drill/shell.ts';
 import { END_OF_INPUT, INTERRUPT, type Terminal } from '../../stack/drill/terminal.ts';
 import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
-import { freePorts } from '../../stack/etcd-process.ts';
+import { freePort } from '../../stack/free-ports.ts';
 import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'drill-reaching';
@@ -121,7 +121,7 @@ test('shell is for terminals', async () => {
 });
 
 test('forward leads to a member, to another one when its pod goes, and ends by an interrupt', async () => {
-  const [port] = await freePorts();
+  const port = await freePort();
   const local = (command: string): Promise<string> =>
     shell.run(`etcdctl --endpoints=http://127.0.0.1:${port} ${command}`);
   const terminal = await at(`kubectl etcd forward plain ${port}`);
@@ -143,7 +143,7 @@ test('forward leads to a member, to another one when its pod goes, and ends by a
 });
 
 test('forward to a cluster with certificates: a client verifies the name that it says', async () => {
-  const [port] = await freePorts();
+  const port = await freePort();
   const terminal = await at(`kubectl etcd forward secure ${port}`);
   const [, name = ''] = await terminal.sees(/names such as (\S+): the certificate/);
   expect(name).toBe(`secure-client.${NAMESPACE}.svc`);

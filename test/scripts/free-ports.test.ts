@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { onFreePort } from '../stack/temporal-process.ts';
+import { freePorts, onFreePort } from '../stack/free-ports.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {
@@ -16,6 +17,13 @@ async function listen(port: number): Promise<Server> {
   servers.push(server);
   return server;
 }
+
+test('the ports are different ones, below those that the kernel gives to outgoing connections', async () => {
+  const ports = Object.values(await freePorts('a', 'b', 'c', 'd', 'e'));
+  expect(new Set(ports).size).toBe(5);
+  const [lowest] = (await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8')).trim().split(/\s+/);
+  expect(Math.max(...ports)).toBeLessThan(Number(lowest));
+});
 
 test('what finds its port taken is started on another one', async () => {
   const tried: number[] = [];
