@@ -10,13 +10,30 @@ export interface CostOptions {
   readonly clusters: number;
   readonly targets?: Targets;
   readonly peers?: Targets;
+  /** What a fleet that the phase is not about costs by itself meanwhile; its part is taken from what each cluster costs. */
+  readonly atRest?: AtRest | undefined;
 }
+
+/** A second. */
+interface AtRest {
+  readonly calls: number;
+  readonly requests: number;
+}
+
+export const atRest = (before: Reading, after: Reading): AtRest => ({
+  calls: total(before.calls, after.calls) / secondsOf(before, after),
+  requests: total(before.requests, after.requests) / secondsOf(before, after),
+});
+
+const secondsOf = (before: Reading, after: Reading): number => (after.at - before.at) / 1_000;
 
 export function cost(before: Reading, after: Reading, options: CostOptions): Figure[] {
   const { clusters, targets = {}, peers = {} } = options;
-  const seconds = (after.at - before.at) / 1_000;
+  const seconds = secondsOf(before, after);
   const each = (kind: 'calls' | 'requests' | 'actions' | 'passes' | 'signals') =>
     total(before[kind], after[kind]) / clusters;
+  const resting = (kind: keyof AtRest): number => ((options.atRest?.[kind] ?? 0) * seconds) / clusters;
+  const lessRest = options.atRest === undefined ? '' : ', less those of the fleet at rest';
   const calls = total(before.calls, after.calls);
   const processor = [...grown(before.processor, after.processor)].map(([program, used]) => ({
     what: `CPU of ${program === 'operator' ? 'all replicas of the operator' : program}`,
@@ -36,12 +53,17 @@ export function cost(before: Reading, after: Reading, options: CostOptions): Fig
     },
     { what: 'the most memory of a replica so far', unit: 'MiB', value: Math.max(...after.peak) / 2 ** 20 },
     { what: 'API calls', unit: '1/s', value: calls / seconds, target: targets.calls, peer: peers.calls },
-    { what: 'API calls for each cluster', unit: '', value: each('calls'), target: targets.callsEach },
+    {
+      what: `API calls for each cluster${lessRest}`,
+      unit: '',
+      value: each('calls') - resting('calls'),
+      target: targets.callsEach,
+    },
     { what: 'Temporal requests', unit: '1/s', value: total(before.requests, after.requests) / seconds },
     {
-      what: 'Temporal requests for each cluster',
+      what: `Temporal requests for each cluster${lessRest}`,
       unit: '',
-      value: each('requests'),
+      value: each('requests') - resting('requests'),
       target: targets.requestsEach,
     },
     { what: 'Temporal actions', unit: '1/s', value: total(before.actions, after.actions) / seconds },

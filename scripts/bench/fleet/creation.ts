@@ -1,12 +1,14 @@
 /** Clusters of three members are asked for at a steady rate. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { manifest } from '../../../test/stack/e2e.ts';
-import { cost, parts } from './cost.ts';
+import { atRest, cost, parts } from './cost.ts';
 import { type Section, spread } from './figure.ts';
 import { type Fleet, untilQuiet } from './fleet.ts';
 import { recorded } from './history.ts';
 import { ETCD_IO, targetsOf } from './targets.ts';
 import { reading, untilWatched } from './usage.ts';
+
+const REST_MS = 30_000;
 
 export async function creation(fleet: Fleet): Promise<Section> {
   const { world, rate, clusters, progress, spec } = fleet;
@@ -14,6 +16,7 @@ export async function creation(fleet: Fleet): Promise<Section> {
   const names = fleet.names.slice(0, fleet.created);
   await untilWatched(world);
   const recordedBefore = await recorded(world);
+  const resting = fleet.created < fleet.names.length ? await restOf(fleet) : undefined;
   const before = await reading(world);
   const asked = new Map<string, number>();
   const begun = performance.now();
@@ -45,6 +48,7 @@ export async function creation(fleet: Fleet): Promise<Section> {
       ...spread('from apply to healthy', took),
       ...cost(before, after, {
         clusters: names.length,
+        atRest: resting,
         targets: {
           callsEach: targets.callsOfCreation,
           requestsEach: targets.requestsOfCreation,
@@ -55,8 +59,25 @@ export async function creation(fleet: Fleet): Promise<Section> {
       { what: 'history for each cluster', unit: 'KiB', value: each('bytes') / 1024 },
       { what: 'runs of workflows for each cluster', unit: '', value: each('runs') },
     ],
-    notes: parts(before, after, names.length),
+    notes: [
+      ...parts(before, after, names.length),
+      ...(resting
+        ? [
+            `fleet at rest: ${perSecond(resting.calls)} API calls/s, ${perSecond(resting.requests)} Temporal requests/s`,
+          ]
+        : []),
+    ],
   };
+}
+
+const perSecond = (value: number): string => value.toFixed(2);
+
+/** Of the clusters that are there already. */
+async function restOf({ world, progress }: Fleet) {
+  progress(`the fleet is at rest for ${REST_MS / 1_000} s`);
+  const before = await reading(world);
+  await delay(REST_MS);
+  return atRest(before, await reading(world));
 }
 
 /** How many a second became healthy, without the first and the last tenth of them. */

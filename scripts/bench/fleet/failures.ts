@@ -103,11 +103,16 @@ const changes = (which: string, took: readonly number[]): Figure[] => [
 
 /** Milliseconds from `since` until all members of each cluster were asked for their health, once all were. */
 async function untilLookedAfter({ world, names }: Fleet, since: number): Promise<number[]> {
-  const asked = () => [...world.kubelet.askedAgain(since).values()].filter(at => at !== undefined);
-  await poll(async () => asked().length >= names.length, {
+  let asked: readonly number[] = [];
+  const look = async (): Promise<boolean> => {
+    const again = await world.kubelet.askedAgain(since);
+    asked = [...again.values()].filter(at => at !== undefined);
+    return asked.length >= names.length;
+  };
+  await poll(look, {
     intervalMs: 500,
     timeoutMs: LOOKED_AFTER_PATIENCE_MS,
-    otherwise: () => `the members of ${names.length - asked().length} clusters are asked no more`,
+    otherwise: () => `the members of ${names.length - asked.length} clusters are asked no more`,
   });
-  return asked().map(at => at - since);
+  return asked.map(at => at - since);
 }

@@ -65,16 +65,17 @@ export class SimulatedKubelet {
 
   async stop(): Promise<void> {
     await this.#reflector.stop();
-    this.#members.stop();
+    await this.#members.stop();
   }
 
   /**
    * By namespace and name of each cluster, since when every one of its members that run has been asked again: milliseconds since the
    * epoch of the member that was asked last for the first time after `since`; undefined while one was not.
    */
-  askedAgain(since: number): ReadonlyMap<string, number | undefined> {
+  async askedAgain(since: number): Promise<ReadonlyMap<string, number | undefined>> {
+    const asked = await this.#members.firstAskedAfter(since);
     const askedAt = (members: ReadonlySet<Started>): number | undefined => {
-      const first = [...members].map(({ host }) => this.#members.firstAskedAfter(host, since));
+      const first = [...members].map(({ host }) => asked.get(host));
       return first.every(at => at !== undefined) ? Math.max(...first) : undefined;
     };
     return new Map([...this.#clusters].map(([cluster, members]) => [cluster, askedAt(members)]));
@@ -106,15 +107,15 @@ export class SimulatedKubelet {
   }
 
   /** Pods are on no node: the apiserver removes them at once. */
-  #end(pod: KubeObject): void {
+  async #end(pod: KubeObject): Promise<void> {
     const ended = this.#running.get(pod.metadata.uid ?? '');
     if (ended === undefined) return;
     this.#running.delete(pod.metadata.uid ?? '');
     const members = this.#clusters.get(ended.cluster);
     members?.delete(ended);
     if (members?.size === 0) this.#clusters.delete(ended.cluster);
-    this.#members.leave(ended.host);
     if (ended.isRunning) this.#etcd.stop(ended.host);
+    await this.#members.leave(ended.host);
     this.#free.push(ended.host);
   }
 

@@ -2,18 +2,14 @@
  * Serves etcd in memory (test/fakes/etcd/etcd.ts) to clients that dial real sockets: each member on an address of its own of the
  * loopback network, on etcd's own ports. As much of etcd's API as an operator asks a healthy cluster for, which does nothing.
  */
-import { createServer, type Server as HttpServer } from 'node:http';
-import type { Socket } from 'node:net';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import { CLIENT_PORT, METRICS_PORT } from '../../../src/api/names.ts';
+import { CLIENT_PORT } from '../../../src/api/names.ts';
 import type { EtcdMember } from '../../../src/etcd/port.ts';
 import type { FakeEtcd } from '../../../test/fakes/etcd/etcd.ts';
+import { HealthPages } from './health-pages.ts';
 
 type Fields = Record<string, { readonly type: string; readonly id: number; readonly rule?: 'repeated' }>;
-
-/** So many of the last questions for its health are remembered of each member: with one a second, those of two minutes. */
-const REMEMBERED = 120;
 
 /** Field numbers are etcd's (api/etcdserverpb/rpc.proto). */
 const HEADER = {
@@ -90,11 +86,6 @@ const ANSWERS: Readonly<
   },
 };
 
-/**
- * Connections that wait to be accepted: one listener stands for thousands of members, so with less, most of them would be silent whenever
- * this process is held up for a moment. Not more than the kernel allows (net.core.somaxconn).
- */
-const ACCEPT_QUEUE = 4_096;
 /** All of them at once. */
 const ANY_ADDRESS = '0.0.0.0';
 
@@ -102,12 +93,9 @@ export class SimulatedMembers {
   readonly #etcd: FakeEtcd;
   readonly #sharesListeners: boolean;
   readonly #server = new Server();
-  /** Health pages by address; one for any address when listeners are shared. */
-  readonly #pages = new Map<string, HttpServer>();
-  /** Connections to the shared health page, by the address that was dialed. */
-  readonly #dialed = new Map<string, Set<Socket>>();
-  /** When each address was last asked for its health, the oldest first; milliseconds since the epoch. */
-  readonly #asked = new Map<string, number[]>();
+  readonly #pages: HealthPages;
+  /** Addresses that clients are answered at; one for any address when listeners are shared. */
+  readonly #bound = new Set<string>();
 
   /**
    * @param sharesListeners two listeners at any address serve all members, for more of them than a process may open sockets. Nothing
@@ -116,6 +104,7 @@ export class SimulatedMembers {
   constructor(etcd: FakeEtcd, sharesListeners = false) {
     this.#etcd = etcd;
     this.#sharesListeners = sharesListeners;
+    this.#pages = new HealthPages(sharesListeners);
     for (const [path, { response, ask }] of Object.entries(ANSWERS)) {
       const type = types.lookupType(response);
       const serialize = (fields: object) => Buffer.from(type.encode(type.fromObject(fields)).finish());
@@ -133,68 +122,31 @@ export class SimulatedMembers {
 
   /** Makes what the fake etcd runs at this address answer there. */
   async serve(host: string): Promise<void> {
-    this.#asked.set(host, []);
     const listener = this.#sharesListeners ? ANY_ADDRESS : host;
-    if (this.#pages.has(listener)) return;
-    const page = this.#healthPage();
-    this.#pages.set(listener, page);
-    await new Promise<void>((resolve, reject) => {
-      const bound = (error: Error | null) => (error === null ? resolve() : reject(error));
-      this.#server.bindAsync(`${listener}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
-    });
-    await new Promise<void>((resolve, reject) => {
-      page.once('error', reject);
-      page.listen({ port: METRICS_PORT, host: listener, backlog: ACCEPT_QUEUE }, resolve);
-    });
+    if (!this.#bound.has(listener)) {
+      this.#bound.add(listener);
+      await new Promise<void>((resolve, reject) => {
+        const bound = (error: Error | null) => (error === null ? resolve() : reject(error));
+        this.#server.bindAsync(`${listener}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
+      });
+    }
+    await this.#pages.serve(host);
   }
 
   /** Nobody answers at this address any more. */
-  leave(host: string): void {
-    this.#asked.delete(host);
-    for (const socket of this.#dialed.get(host) ?? []) socket.destroy();
-    if (!this.#sharesListeners) this.#close(host);
+  async leave(host: string): Promise<void> {
+    if (this.#bound.delete(host)) this.#server.unbind(`${host}:${CLIENT_PORT}`);
+    await this.#pages.leave(host);
   }
 
-  /** When the member at this address was first asked for its health after a time; milliseconds since the epoch. */
-  firstAskedAfter(host: string, since: number): number | undefined {
-    return this.#asked.get(host)?.find(at => at > since);
+  /** By address, when it was first asked for its health after a time, both in milliseconds since the epoch; without those that were not. */
+  firstAskedAfter(since: number): Promise<ReadonlyMap<string, number>> {
+    return this.#pages.firstAskedAfter(since);
   }
 
-  stop(): void {
-    for (const listener of [...this.#pages.keys()]) this.#close(listener);
+  async stop(): Promise<void> {
     this.#server.forceShutdown();
-  }
-
-  #healthPage(): HttpServer {
-    const page = createServer(({ socket: { localAddress: host = '' } }, response) => {
-      this.#note(host);
-      response.end('{"health":"true","reason":""}');
-    });
-    return page.on('connection', (socket: Socket) => {
-      const { localAddress: host = '' } = socket;
-      if (!this.#asked.has(host)) {
-        socket.destroy();
-        return;
-      }
-      const dialed = this.#dialed.get(host) ?? new Set();
-      this.#dialed.set(host, dialed.add(socket));
-      socket.once('close', () => dialed.delete(socket));
-    });
-  }
-
-  #close(listener: string): void {
-    this.#server.unbind(`${listener}:${CLIENT_PORT}`);
-    const page = this.#pages.get(listener);
-    this.#pages.delete(listener);
-    page?.close();
-    page?.closeAllConnections();
-  }
-
-  #note(host: string): void {
-    const asked = this.#asked.get(host);
-    if (asked === undefined) return;
-    asked.push(Date.now());
-    if (asked.length > REMEMBERED) asked.shift();
+    await this.#pages.stop();
   }
 
   async #ask(host: string, ask: (member: EtcdMember) => Promise<object>): Promise<object> {

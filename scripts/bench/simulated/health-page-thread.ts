@@ -1,0 +1,103 @@
+/** The thread of health-pages.ts: etcd's health page at every address that is served. */
+import { createServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { METRICS_PORT } from '../../../src/api/names.ts';
+
+export type Question =
+  | { readonly serve: string }
+  | { readonly leave: string }
+  /** Milliseconds since the epoch. */
+  | { readonly askedAfter: number };
+
+export interface Answer {
+  readonly id: number;
+  /** By address: when it was first asked after that time. */
+  readonly asked?: ReadonlyMap<string, number>;
+  readonly error?: string;
+}
+
+/** So many of the last questions for its health are remembered of each member: with one a second, those of two minutes. */
+const REMEMBERED = 120;
+/**
+ * Connections that wait to be accepted: one listener stands for thousands of members, so with less, most of them would be silent whenever
+ * this thread is held up for a moment. Not more than the kernel allows (net.core.somaxconn).
+ */
+const ACCEPT_QUEUE = 4_096;
+/** All of them at once. */
+const ANY_ADDRESS = '0.0.0.0';
+
+const { sharesListener } = workerData as { readonly sharesListener: boolean };
+/** Health pages by address; one for any address when listeners are shared. */
+const pages = new Map<string, Server>();
+/** Connections by the address that was dialed. */
+const dialed = new Map<string, Set<Socket>>();
+/** When each address was last asked for its health, the oldest first; milliseconds since the epoch. */
+const asked = new Map<string, number[]>();
+
+parentPort?.on('message', ({ id, ...question }: Question & { readonly id: number }) => {
+  answer(question as Question).then(
+    found => parentPort?.postMessage({ id, ...found }),
+    (error: unknown) => parentPort?.postMessage({ id, error: String(error) }),
+  );
+});
+
+async function answer(question: Question): Promise<Omit<Answer, 'id'>> {
+  if ('serve' in question) await serve(question.serve);
+  else if ('leave' in question) leave(question.leave);
+  else return { asked: firstAskedAfter(question.askedAfter) };
+  return {};
+}
+
+async function serve(host: string): Promise<void> {
+  asked.set(host, []);
+  const listener = sharesListener ? ANY_ADDRESS : host;
+  if (pages.has(listener)) return;
+  const page = healthPage();
+  pages.set(listener, page);
+  await new Promise<void>((resolve, reject) => {
+    page.once('error', reject);
+    page.listen({ port: METRICS_PORT, host: listener, backlog: ACCEPT_QUEUE }, resolve);
+  });
+}
+
+function leave(host: string): void {
+  asked.delete(host);
+  for (const socket of dialed.get(host) ?? []) socket.destroy();
+  dialed.delete(host);
+  if (sharesListener) return;
+  pages.get(host)?.close();
+  pages.delete(host);
+}
+
+function firstAskedAfter(since: number): ReadonlyMap<string, number> {
+  const found = [...asked].flatMap(([host, times]) => {
+    const first = times.find(at => at > since);
+    return first === undefined ? [] : [[host, first] as const];
+  });
+  return new Map(found);
+}
+
+function healthPage(): Server {
+  const page = createServer(({ socket: { localAddress: host = '' } }, response) => {
+    note(host);
+    response.end('{"health":"true","reason":""}');
+  });
+  return page.on('connection', (socket: Socket) => {
+    const { localAddress: host = '' } = socket;
+    if (!asked.has(host)) {
+      socket.destroy();
+      return;
+    }
+    const sockets = dialed.get(host) ?? new Set();
+    dialed.set(host, sockets.add(socket));
+    socket.once('close', () => sockets.delete(socket));
+  });
+}
+
+function note(host: string): void {
+  const times = asked.get(host);
+  if (times === undefined) return;
+  times.push(Date.now());
+  if (times.length > REMEMBERED) times.shift();
+}
