@@ -10,6 +10,7 @@ import {
   isNotFound,
   KubeError,
 } from '../../src/kube/errors.ts';
+import { poll } from '../stack/poll.ts';
 import { type Bench, clientOf, faults, openBench, pod, podRef, pods } from './support.ts';
 
 let bench: Bench;
@@ -198,12 +199,21 @@ describe('failures', { timeout: 120_000 }, () => {
     server.fail('patch', faults.reset);
     await failure(client.patch(podRef('a'), [], { type: 'json' }));
     expect(server.count('patch')).toBe(1);
+  });
+
+  it('create is repeated when nobody listened', async () => {
+    const { server } = bench;
+    const calls: CallReport[] = [];
+    const retry = { backoff: { firstMs: 5, maxMs: 50 }, attempts: 10_000 };
+    const client = clientOf(server, { retry, report: call => calls.push(call) });
     await server.down();
-    const created = client.create(pod('b'));
-    await new Promise(resolve => setTimeout(resolve, 10));
+    const created = client.create(pod('a'));
+    await poll(async () => calls.length > 0);
     await server.up();
     await created;
-    expect(server.kube.all('Pod')).toHaveLength(2);
+    await client.close();
+    expect(calls[0]?.code).toBe(0);
+    expect(server.kube.all('Pod')).toHaveLength(1);
   });
 
   it('give up after some attempts, and within the deadline', async () => {
