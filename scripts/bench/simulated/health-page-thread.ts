@@ -27,6 +27,12 @@ const ACCEPT_QUEUE = 4_096;
 /** All of them at once. */
 const ANY_ADDRESS = '0.0.0.0';
 
+/**
+ * etcd never ends a connection because it is idle (embed/etcd.go, serveMetrics: http.Serve without timeouts). Node would after 5 s, which is less
+ * than the time between two rounds of a prober with ten thousand members: each would be asked over a new connection, and once more at once.
+ */
+const KEEP = { keepAliveTimeout: 0 };
+
 const { sharesListener } = workerData as { readonly sharesListener: boolean };
 /** Health pages by address; one for any address when listeners are shared. */
 const pages = new Map<string, Server>();
@@ -79,7 +85,7 @@ function firstAskedAfter(since: number): ReadonlyMap<string, number> {
 }
 
 function healthPage(): Server {
-  const page = createServer(({ socket: { localAddress: host = '' } }, response) => {
+  const page = createServer(KEEP, ({ socket: { localAddress: host = '' } }, response) => {
     note(host);
     response.end('{"health":"true","reason":""}');
   });
