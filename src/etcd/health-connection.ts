@@ -13,7 +13,7 @@ export type Asked =
 /** Errors of this side (connect(2), socket(2)). */
 const OWN_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']);
 
-/** A timer that is later than this part of its time says that this process was held up. */
+/** A timer that is later than this part of its time says that this process was held up, and may not even have sent what it asks. */
 const HELD_UP = 0.2;
 
 interface Pending {
@@ -63,7 +63,11 @@ export class HealthConnection {
   async ask(timeoutMs: number): Promise<Asked> {
     const asked = await new Promise<Asked>(resolve => {
       const due = performance.now() + timeoutMs;
-      const late = (): void => this.#settle({ state: 'late' });
+      // Timers run before what has arrived is read, and what is due immediately after it.
+      const late = () =>
+        setImmediate(() => {
+          if (this.#pending === pending) this.#settle({ state: 'late' });
+        });
       const onDue = (): void => {
         const wasHeldUp = performance.now() - due > HELD_UP * timeoutMs;
         if (wasHeldUp) pending.timer = setTimeout(late, timeoutMs);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { HealthPages, type HealthPagesOptions } from '../../src/etcd/health-pages.ts';
 
@@ -285,3 +286,30 @@ test.each([
     expect(await asked).toBe('well');
   },
 );
+
+test('an answer that was there in time is read, though this process was held up until just after', async () => {
+  const timeoutMs = 3_000;
+  const thread = new Worker(ANSWERS_SOON, { eval: true });
+  ended.push(() => void thread.terminate());
+  const [port] = (await once(thread, 'message')) as [number];
+  const asker = pages({ port, timeoutMs });
+  const started = performance.now();
+  const reached = once(thread, 'message');
+  const asked = asker.ask('127.0.0.1');
+  await reached;
+  // Nothing else runs in this thread meanwhile.
+  const heldUpMs = started + timeoutMs + 100 - performance.now();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, heldUpMs);
+  expect(await asked).toBe('well');
+});
+
+/** A member in a thread: tells its port, tells of a request, and answers it a moment later. */
+const ANSWERS_SOON = `
+  const { createServer } = require('node:http');
+  const { parentPort } = require('node:worker_threads');
+  const server = createServer((_, response) => {
+    parentPort.postMessage('asked');
+    setTimeout(() => response.end('${WELL}'), 50);
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
