@@ -1,11 +1,12 @@
 /** The thread of health-pages.ts: etcd's health page at every address that is served. */
 import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { METRICS_PORT } from '../../../src/api/names.ts';
 
 export type Question =
-  | { readonly serve: string }
+  /** `listener`: an address that connections to `serve` arrive at. */
+  | { readonly serve: string; readonly listener: string }
   | { readonly leave: string }
   /** Milliseconds since the epoch. */
   | { readonly askedAfter: number };
@@ -24,8 +25,6 @@ const REMEMBERED = 120;
  * this thread is held up for a moment. Not more than the kernel allows (net.core.somaxconn).
  */
 const ACCEPT_QUEUE = 4_096;
-/** All of them at once. */
-const ANY_ADDRESS = '0.0.0.0';
 
 /**
  * etcd never ends a connection because it is idle (embed/etcd.go, serveMetrics: http.Serve without timeouts). Node would after 5 s, which is less
@@ -33,8 +32,7 @@ const ANY_ADDRESS = '0.0.0.0';
  */
 const KEEP = { keepAliveTimeout: 0 };
 
-const { sharesListener } = workerData as { readonly sharesListener: boolean };
-/** Health pages by address; one for any address when listeners are shared. */
+/** Health pages by listener. */
 const pages = new Map<string, Server>();
 /** Connections by the address that was dialed. */
 const dialed = new Map<string, Set<Socket>>();
@@ -49,15 +47,14 @@ parentPort?.on('message', ({ id, ...question }: Question & { readonly id: number
 });
 
 async function answer(question: Question): Promise<Omit<Answer, 'id'>> {
-  if ('serve' in question) await serve(question.serve);
+  if ('serve' in question) await serve(question.serve, question.listener);
   else if ('leave' in question) leave(question.leave);
   else return { asked: firstAskedAfter(question.askedAfter) };
   return {};
 }
 
-async function serve(host: string): Promise<void> {
+async function serve(host: string, listener: string): Promise<void> {
   asked.set(host, []);
-  const listener = sharesListener ? ANY_ADDRESS : host;
   if (pages.has(listener)) return;
   const page = healthPage();
   pages.set(listener, page);
@@ -71,7 +68,7 @@ function leave(host: string): void {
   asked.delete(host);
   for (const socket of dialed.get(host) ?? []) socket.destroy();
   dialed.delete(host);
-  if (sharesListener) return;
+  // One that others share stays.
   pages.get(host)?.close();
   pages.delete(host);
 }

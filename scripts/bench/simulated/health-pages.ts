@@ -12,10 +12,8 @@ export class HealthPages {
   readonly #failed: Promise<never>;
   #questions = 0;
 
-  /** @param sharesListener see SimulatedMembers */
-  constructor(sharesListener: boolean) {
-    const url = new URL('./health-page-thread.ts', import.meta.url);
-    this.#thread = new Worker(url, { workerData: { sharesListener } });
+  constructor() {
+    this.#thread = new Worker(new URL('./health-page-thread.ts', import.meta.url));
     this.#thread.unref();
     this.#thread.on('message', (answer: Answer) => {
       this.#answered.get(answer.id)?.(answer);
@@ -28,10 +26,12 @@ export class HealthPages {
     this.#failed.catch(() => {});
   }
 
-  /** Somebody answers at this address from now on. Rejects when nobody can listen there. */
-  async serve(host: string): Promise<void> {
-    const { error } = await this.#ask({ serve: host });
-    if (error !== undefined) throw new Error(`the health page of ${host} is not served: ${error}`);
+  /**
+   * Somebody answers at this address from now on. Rejects when nobody can listen there.
+   * @param listener the address itself, or one that stands for all
+   */
+  async serve(host: string, listener: string): Promise<void> {
+    await this.#ask({ serve: host, listener });
   }
 
   /** Nobody answers at this address any more. */
@@ -49,11 +49,13 @@ export class HealthPages {
     await this.#thread.terminate();
   }
 
-  #ask(question: Question): Promise<Answer> {
+  async #ask(question: Question): Promise<Answer> {
     this.#questions += 1;
     const id = this.#questions;
     const answer = new Promise<Answer>(resolve => this.#answered.set(id, resolve));
     this.#thread.postMessage({ ...question, id });
-    return Promise.race([answer, this.#failed]);
+    const answered = await Promise.race([answer, this.#failed]);
+    if (answered.error !== undefined) throw new Error(`health pages: ${answered.error}`);
+    return answered;
   }
 }

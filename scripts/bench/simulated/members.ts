@@ -93,7 +93,7 @@ export class SimulatedMembers {
   readonly #etcd: FakeEtcd;
   readonly #sharesListeners: boolean;
   readonly #server = new Server();
-  readonly #pages: HealthPages;
+  readonly #pages = new HealthPages();
   /** Addresses that clients are answered at; one for any address when listeners are shared. */
   readonly #bound = new Set<string>();
 
@@ -104,7 +104,6 @@ export class SimulatedMembers {
   constructor(etcd: FakeEtcd, sharesListeners = false) {
     this.#etcd = etcd;
     this.#sharesListeners = sharesListeners;
-    this.#pages = new HealthPages(sharesListeners);
     for (const [path, { response, ask }] of Object.entries(ANSWERS)) {
       const type = types.lookupType(response);
       const serialize = (fields: object) => Buffer.from(type.encode(type.fromObject(fields)).finish());
@@ -130,7 +129,7 @@ export class SimulatedMembers {
         this.#server.bindAsync(`${listener}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
       });
     }
-    await this.#pages.serve(host);
+    await this.#pages.serve(host, listener);
   }
 
   /** Nobody answers at this address any more. */
