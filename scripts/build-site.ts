@@ -2,10 +2,10 @@
  * Builds the documentation as a site into docs/site/dist: `make site`. The generator and its packages are those of docs/site, apart from
  * the packages of the operator, and are installed when they are missing.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { inSite, pagesOf, pathOf } from './docs/pages.ts';
+import { inSite, pagesOf, pathOf, PICTURES } from './docs/pages.ts';
 import { root } from './run.ts';
 
 const site = join(root, 'docs/site');
@@ -16,6 +16,7 @@ for (const page of pages) {
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, inSite(readFileSync(join(root, page), 'utf8'), page, new Set(pages)));
 }
+for (const picture of PICTURES) copyFileSync(join(root, picture), join(site, 'pages', pathOf(picture)));
 if (!existsSync(join(site, 'node_modules/vitepress'))) {
   // npm runs with the Node that runs this.
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;

@@ -35,7 +35,14 @@ const GROUPS: readonly {
   { text: 'Reference', pages: ['docs/reference', 'charts/etcd-operator/README.md'] },
   {
     text: 'Development',
-    pages: ['CONTRIBUTING.md', 'CHANGELOG.md', 'docs/development', 'docs/development/attacks'],
+    pages: [
+      'CONTRIBUTING.md',
+      'CODE_OF_CONDUCT.md',
+      'SECURITY.md',
+      'CHANGELOG.md',
+      'docs/development',
+      'docs/development/attacks',
+    ],
     collapsed: true,
   },
   { text: 'Decisions', pages: ['docs/decisions/README.md', 'docs/decisions'], collapsed: true },
@@ -54,6 +61,9 @@ export function pathOf(file: string): string {
 export function pagesOf(root: string): string[] {
   return ['docs/index.md', ...GROUPS.flatMap(({ pages }) => pages.flatMap(page => filesOf(root, page)))];
 }
+
+/** Pictures that pages show: they stand in the site as they are. */
+export const PICTURES: readonly string[] = ['docs/architecture.svg'];
 
 /** The sidebar, with the first heading of each page as its text. */
 export function sidebar(root: string) {
@@ -85,14 +95,14 @@ function filesOf(root: string, page: string): string[] {
     .filter(file => !NAMED.has(file));
 }
 
-/** A page as it stands in the site: links lead to pages of it, and one to another file is its text alone. */
+/** A page as it stands in the site: links lead to pages and pictures of it, and one to another file is its text alone. */
 export function inSite(markdown: string, file: string, pages: ReadonlySet<string>): string {
   const from = posix.dirname(pathOf(file));
   return withLinks(withoutComments(markdown), (text, to) => {
     if (/^([a-z]+:|#)/i.test(to)) return undefined;
     const [path = '', anchor] = to.split('#');
     const target = posix.join(posix.dirname(file), path).replace(/\/$/, '');
-    const page = [target, `${target}/README.md`].find(each => pages.has(each));
+    const page = [target, `${target}/README.md`].find(each => pages.has(each) || PICTURES.includes(each));
     if (page === undefined) return text;
     return `[${text}](${posix.relative(from, pathOf(page))}${anchor === undefined ? '' : `#${anchor}`})`;
   });

@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { externalLinks, faultsOfPage } from '../../scripts/docs/links.ts';
 import { anchorsOf, linksOf, pathsNamedIn, slugOf, withLinks } from '../../scripts/docs/markdown.ts';
-import { inSite, pagesOf, pathOf, sidebar } from '../../scripts/docs/pages.ts';
+import { inSite, pagesOf, pathOf, PICTURES, sidebar } from '../../scripts/docs/pages.ts';
 import { root } from '../../scripts/run.ts';
 
 const FILES = globSync(['*.md', 'docs/*.md', 'docs/!(site)/**/*.md', 'charts/*/*.md'], { cwd: root }).sort();
@@ -54,7 +54,7 @@ describe('in the site', () => {
   });
 
   it.each([...pages])('%s: no link leaves the site', file => {
-    const found = new Set([...pages].map(pathOf));
+    const found = new Set([...pages, ...PICTURES].map(pathOf));
     const from = posix.dirname(pathOf(file));
     const targets = linksOf(inSite(read(file), file, pages))
       .filter(({ to }) => !/^([a-z]+:|#)/i.test(to))
