@@ -18,8 +18,7 @@ await progress.step('operator in the cluster, if there is one, to zero replicas'
 );
 progress.close();
 const entry = new URL('../src/main/operator.ts', import.meta.url).pathname;
-const threads = new URL('../src/main/workflow-threads.ts', import.meta.url).pathname;
-const operator = spawn(process.execPath, ['--import', threads, '--watch', '--watch-preserve-output', entry], {
+const operator = spawn(process.execPath, ['--watch', '--watch-preserve-output', entry], {
   stdio: 'inherit',
   env: {
     ...process.env,

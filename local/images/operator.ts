@@ -25,12 +25,7 @@ import type { TarEntry } from './tar.ts';
 
 /** How the operator's container starts; `deploy/Dockerfile` says the same. */
 export const operatorSettings: ImageSettings = {
-  entrypoint: [
-    '/usr/local/bin/node',
-    '--import',
-    '/app/dist/main/workflow-threads.js',
-    '/app/dist/main/operator.js',
-  ],
+  entrypoint: ['/usr/local/bin/node', '/app/dist/main/operator.js'],
   user: `${nonRootUser}:${nonRootUser}`,
   workingDirectory: '/app',
   environment: {

@@ -1,7 +1,6 @@
 /**
- * Replays histories as a worker does that was just started, in a process of its own: on the threads of production, without
- * anything in its cache. Prints a JSON list of {@link Replayed}, the floor first. Usage: node --import
- * src/main/workflow-threads.ts scripts/bench/replay-process.ts
+ * Replays histories as a worker does that was just started, in a process of its own, without
+ * anything in its cache. Prints a JSON list of {@link Replayed}, the floor first. Usage: node scripts/bench/replay-process.ts
  */
 import { fileURLToPath } from 'node:url';
 import { historyFromJSON } from '@temporalio/common/lib/proto-utils.js';

@@ -11,22 +11,19 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /**
  * Milliseconds of processor time: an event, and the longest history of each type, beside a workflow of as many events that
- * does nothing, and all of that once more without what src/main/workflow-threads.ts switches off.
+ * does nothing.
  */
 export async function measureReplay(): Promise<Row[]> {
   console.log(`the machine's load is ${loadavg()[0]?.toFixed(1)}`);
-  const asDeployed = await replay(['--import', file('../../src/main/workflow-threads.ts')]);
-  const plain = await replay([]);
-  return [...rowsOf(asDeployed, ''), ...rowsOf(plain, ', the SDK as it is')];
+  return rowsOf(await replay());
 }
 
-async function replay(imports: readonly string[]): Promise<Replayed[]> {
-  const args = [...imports, file('replay-process.ts')];
-  const { stdout } = await run(process.execPath, args);
+async function replay(): Promise<Replayed[]> {
+  const { stdout } = await run(process.execPath, [file('replay-process.ts')]);
   return JSON.parse(stdout.slice(stdout.lastIndexOf('\n[') + 1)) as Replayed[];
 }
 
-function rowsOf([floor, ...replayed]: readonly Replayed[], how: string): Row[] {
+function rowsOf([floor, ...replayed]: readonly Replayed[]): Row[] {
   if (floor === undefined) throw new Error('nothing was replayed');
   const [longest] = replayed;
   const each = ({ events, milliseconds }: Replayed) => milliseconds.map(of => of / events);
@@ -35,7 +32,7 @@ function rowsOf([floor, ...replayed]: readonly Replayed[], how: string): Row[] {
       ? []
       : [
           {
-            what: `replay, an event of ${longest.type}${how}`,
+            what: `replay, an event of ${longest.type}`,
             unit: 'ms CPU',
             measured: each(longest),
             floor: { what: 'an event of nothing', measured: each(floor) },
@@ -44,7 +41,7 @@ function rowsOf([floor, ...replayed]: readonly Replayed[], how: string): Row[] {
   return [
     ...perEvent,
     ...replayed.map(({ type, events, milliseconds }) => ({
-      what: `replay, ${events} events of ${type}${how}`,
+      what: `replay, ${events} events of ${type}`,
       unit: 'ms CPU',
       measured: milliseconds,
       floor: { what: `${events} events of nothing`, measured: each(floor).map(of => of * events) },

@@ -19,11 +19,10 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 const WORKER = fileURLToPath(new URL('../worlds/restarted-worker.ts', import.meta.url));
-const THREADS = fileURLToPath(new URL('../../src/main/workflow-threads.ts', import.meta.url));
 
 /** Starts the process; it works from `work` on. */
 async function startWorker(): Promise<{ child: ChildProcess; work: () => void }> {
-  const args = ['--import', THREADS, WORKER, bench.server.address, QUEUE];
+  const args = [WORKER, bench.server.address, QUEUE];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise<void>((resolve, reject) => {

@@ -121,12 +121,7 @@ describe('ensureOperatorImage', () => {
     expect(layers[1]?.files).toEqual(expectedModules.map(path => `app/${path}`));
     expect(layers[2]?.files).toEqual(expectedOwn.map(path => `app/${path}`));
     expect(config.config).toMatchObject({
-      Entrypoint: [
-        '/usr/local/bin/node',
-        '--import',
-        '/app/dist/main/workflow-threads.js',
-        '/app/dist/main/operator.js',
-      ],
+      Entrypoint: ['/usr/local/bin/node', '/app/dist/main/operator.js'],
       User: '65532:65532',
       WorkingDir: '/app',
     });

@@ -25,8 +25,8 @@ export interface OperatorProcess {
 
 /** The operator of the sources, and the one that `scripts/build.ts` has made of them, which starts sooner. */
 const PROGRAMS = {
-  sources: ['--import', join(root, 'src/main/workflow-threads.ts'), join(root, 'src/main/operator.ts')],
-  compiled: ['--import', join(root, 'dist/main/workflow-threads.js'), join(root, 'dist/main/operator.js')],
+  sources: [join(root, 'src/main/operator.ts')],
+  compiled: [join(root, 'dist/main/operator.js')],
 } as const;
 
 /**

@@ -1,7 +1,6 @@
 /**
  * A worker in a process of its own, with the limits of the operator, to be killed and to be slowed down: every resource is as
- * it should be. Usage: node --import src/main/workflow-threads.ts restarted-worker.ts <address> <task queue>. Prints `ready`
- * and begins to work when it reads a line.
+ * it should be. Usage: node restarted-worker.ts <address> <task queue>. Prints `ready` and begins to work when it reads a line.
  */
 import { once } from 'node:events';
 import { NativeConnection, Worker } from '@temporalio/worker';

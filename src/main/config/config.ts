@@ -64,8 +64,7 @@ export interface Config {
   /** Exact texts that never leave the process. */
   readonly redact: readonly string[];
   readonly worker: {
-    /** Undefined: as many as the memory allows. */
-    readonly maxCachedWorkflows: number | undefined;
+    readonly maxCachedWorkflows: number;
     readonly maxConcurrentActivities: number;
     readonly maxConcurrentTransfers: number;
     readonly maxBackupsPerStore: number;
@@ -108,7 +107,7 @@ export function parseConfig(environment: Environment): Config {
     logLevel: env.choice('LOG_LEVEL'),
     redact: env.list('REDACT'),
     worker: {
-      maxCachedWorkflows: env.derivedInteger('MAX_CACHED_WORKFLOWS'),
+      maxCachedWorkflows: env.integer('MAX_CACHED_WORKFLOWS'),
       maxConcurrentActivities: env.integer('MAX_CONCURRENT_ACTIVITIES'),
       maxConcurrentTransfers: env.integer('MAX_CONCURRENT_TRANSFERS'),
       maxBackupsPerStore: env.integer('MAX_BACKUPS_PER_STORE'),

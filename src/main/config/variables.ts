@@ -231,12 +231,12 @@ export const VARIABLES = {
     meaning: 'Exact strings that are removed from all output of the process.',
   },
   MAX_CACHED_WORKFLOWS: {
-    type: 'derivedInteger',
-    otherwise: "a forty-eighth of the container's memory limit: 149 with 1 GiB; 150 without a limit",
+    type: 'integer',
+    default: 150,
     min: 0,
     max: 100_000,
     meaning:
-      'Workflows in the cache; each needs about 150 kB of the heap of a workflow thread, and as much or twice that besides. More resources still work, but more slowly. By default the cache also takes no more than half of what the heaps of the workflow threads may hold (`--max-old-space-size` in `NODE_OPTIONS`, for each thread).',
+      'Workflows in the cache; each needs about 150 kB of the heap of the workflow thread, and as much or twice that besides. More resources still work: one that is not in the cache is replayed when something happens to it.',
   },
   MAX_CONCURRENT_ACTIVITIES: {
     type: 'integer',
@@ -271,11 +271,11 @@ export const VARIABLES = {
   },
   MAX_CONCURRENT_WORKFLOW_TASKS: {
     type: 'integer',
-    default: 40,
+    default: 8,
     min: 2,
     max: 10_000,
     meaning:
-      'Workflow tasks that one replica runs at once for cached workflows. For others, which are replayed first, it runs four for each CPU.',
+      'Workflow tasks that one replica runs at once. They compute on one thread; after a restart each replays a history first, and many at once would all end late.',
   },
 } as const satisfies Readonly<Record<string, Variable>>;
 

@@ -14,9 +14,6 @@ import { transfersQueue } from '../../workflows/messages/resource.ts';
 import type { Config } from '../config/config.ts';
 import { codecOptions } from './codec/codec.ts';
 import { sealedFailures } from './codec/sealed-failures.ts';
-import { cachedWorkflows } from './cached-workflows.ts';
-import { processors } from './processors.ts';
-import { WorkflowTaskSlots } from './workflow-task-slots.ts';
 
 export interface WorkerParts {
   readonly connection: NativeConnection;
@@ -30,36 +27,18 @@ export interface WorkerParts {
   readonly codec: PayloadCodec | undefined;
 }
 
-/** Each takes some 30 MiB and a quarter of a second of a processor at a start, and no operator has work for more. */
-const MOST_THREADS = 4;
-/**
- * A replay only computes, so more of them at once end no sooner, and each of them ends later: with four, and a fifth of a processor
- * for them and the first passes, some took longer than the ten seconds of a task. A second one computes while the first
- * waits for its history.
- */
-const REPLAYS_A_THREAD = 2;
-
-/** How much a worker does at once, and where. */
+/** How much a worker does at once. Everything else is the SDK's default. */
 export function workerLimits({
   maxCachedWorkflows,
   maxConcurrentActivities,
   maxConcurrentWorkflowTasks,
 }: Config['worker']) {
-  const threads = Math.min(processors(), MOST_THREADS);
-  const replaying = Math.min(threads * REPLAYS_A_THREAD, maxConcurrentWorkflowTasks);
-  // Neither local activities nor Nexus are used.
-  const one = { type: 'fixed-size', numSlots: 1 } as const;
   return {
-    maxCachedWorkflows: maxCachedWorkflows ?? cachedWorkflows(threads),
-    workflowThreadPoolSize: threads,
-    tuner: {
-      workflowTaskSlotSupplier: new WorkflowTaskSlots({ sticky: maxConcurrentWorkflowTasks, replaying }),
-      activityTaskSlotSupplier: { type: 'fixed-size', numSlots: maxConcurrentActivities },
-      localActivityTaskSlotSupplier: one,
-      nexusTaskSlotSupplier: one,
-    },
+    maxCachedWorkflows,
+    maxConcurrentActivityTaskExecutions: maxConcurrentActivities,
+    maxConcurrentWorkflowTaskExecutions: maxConcurrentWorkflowTasks,
     // What a killed replica costs each workflow that it had cached, before another replica gets the task. A replica that is
-    // short of processors and takes longer to fetch a task replays the workflow for nothing.
+    // short of CPU and takes longer to fetch a task replays the workflow for nothing.
     stickyQueueScheduleToStartTimeout: '3s',
   } as const satisfies Partial<WorkerOptions>;
 }

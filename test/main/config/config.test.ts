@@ -41,12 +41,12 @@ test('an empty environment gives the defaults of the deployment', () => {
     logLevel: 'info',
     redact: [],
     worker: {
-      maxCachedWorkflows: undefined,
+      maxCachedWorkflows: 150,
       maxConcurrentActivities: 100,
       maxConcurrentTransfers: 20,
       maxBackupsPerStore: 8,
       maxBackupsPerNode: 8,
-      maxConcurrentWorkflowTasks: 40,
+      maxConcurrentWorkflowTasks: 8,
     },
   } satisfies Config);
 });

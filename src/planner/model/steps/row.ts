@@ -5,7 +5,7 @@ import { HEARTBEAT_SECONDS } from '../../../api/values/heartbeat.ts';
 export interface StepTiming {
   readonly startToCloseSeconds: number;
   readonly scheduleToCloseSeconds: number;
-  /** Activities heartbeat every second; after this long without one their worker is taken for dead. */
+  /** Activities heartbeat every three seconds; after this long without one their worker is taken for dead. */
   readonly heartbeatSeconds: number;
   /** What differs from the retry policy that Temporal has by default. */
   readonly retry?: {
