@@ -8,6 +8,8 @@ export const BACKUP_CLUSTER_FIELD = 'spec.clusterRef.name';
 export const RESTORE_CLUSTER_FIELD = 'spec.etcdCluster.name';
 
 export const FINALIZER = `${GROUP}/operator`;
+/** Kubernetes' own, of `kubectl delete --cascade=orphan`: what the object owns is to stay. */
+export const ORPHAN_FINALIZER = 'orphan';
 /** The field manager that owns everything that this operator applies, and the value of LABEL_MANAGED_BY. */
 export const FIELD_MANAGER = 'etcd-operator';
 
@@ -79,6 +81,14 @@ export const ANNOTATION_REPLACED = `${GROUP}/replaced`;
 export const ANNOTATION_SECURITY = `${GROUP}/security`;
 /** Of the resource: its uid and what the host names of its members end in: a copy that survives a lost status (api/derived/domain.ts). */
 export const ANNOTATION_DOMAIN = `${GROUP}/domain`;
+/** Of what an EtcdCluster left when it was deleted: whose it was and how to take it up again, as JSON (planner/model/left-behind.ts). */
+export const ANNOTATION_LEFT_BY = `${GROUP}/left-by`;
+/** Of an EtcdCluster, by people: the incarnation of a deleted cluster of the same name that this one is to be. */
+export const ANNOTATION_TAKE_UP = `${GROUP}/take-up`;
+/** Of an EtcdCluster, by people: the incarnation of a deleted cluster of the same name beside which this one is to begin empty. */
+export const ANNOTATION_BEGIN_ANEW = `${GROUP}/begin-anew`;
+/** Of an EtcdCluster: its uid, and what the tokens of the deleted cluster begin with whose members it took up. */
+export const ANNOTATION_TAKEN_UP = `${GROUP}/taken-up`;
 /** Of claims: the version of etcd that was last started on the data: a copy that survives a lost status. */
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 /** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */

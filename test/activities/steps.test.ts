@@ -80,6 +80,11 @@ const SCENARIOS: Readonly<Record<string, () => Promise<Scenario>>> = {
   },
   deletePods: async () => until('deletePods', await dying()),
   releaseClaims: async () => until('releaseClaims', await dying()),
+  leaveObjects: async () => {
+    const world = await living();
+    await world.kube.as('kubectl').delete(world.resource, { propagation: 'Orphan' });
+    return until('leaveObjects', world);
+  },
   removeFinalizer: async () => until('removeFinalizer', await dying()),
 };
 

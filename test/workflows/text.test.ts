@@ -1,6 +1,7 @@
 /** What people can send by mistake or on purpose: a handler that throws blocks its workflow for good. */
 import { describe, expect, it } from 'vitest';
 import { approvalFrom } from '../../src/workflows/cluster/approvals.ts';
+import { requestOf } from '../../src/workflows/cluster/requests.ts';
 import { requestFrom, shortText } from '../../src/workflows/messages/text.ts';
 
 const nested = JSON.parse(`${'['.repeat(200_000)}${']'.repeat(200_000)}`) as unknown;
@@ -14,6 +15,18 @@ describe('a text of a message', () => {
   ])('%s is not a text, and does not throw', (_, sent) => {
     expect(shortText(sent)).toBe('a value that is not text');
     expect(JSON.stringify(requestFrom({ by: sent, reason: sent })).length).toBeLessThan(200);
+  });
+
+  it('tells two long identities apart, wherever somebody says who they are', () => {
+    const long = (end: string) => `system:serviceaccount:${'n'.repeat(63)}:${'s'.repeat(420)}-${end}`;
+    const [ana, bob] = [long('ana'), long('bob')];
+    expect(requestFrom({ by: ana })).toEqual({ by: ana });
+    const approval = { operation: 'replaceMember', ids: ['8e9e05c5'] };
+    expect(approvalFrom({ ...approval, by: ana }, { id: 1, now: 0 })).toMatchObject({ by: ana });
+    const requested = (by: string) =>
+      requestOf({ requests: [], nextId: 1 }, { kind: 'restart', field: 'member', sent: { by } });
+    expect(requested(ana)).toMatchObject({ by: ana });
+    expect(requested(bob)).toMatchObject({ by: bob });
   });
 
   it('is cut in an approval, too, which is carried from run to run', () => {

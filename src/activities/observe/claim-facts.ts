@@ -6,6 +6,7 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_KEPT_BY_RESTORE,
   ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_LEFT_BY,
   ANNOTATION_REMOVAL,
   isNameOfMember,
 } from '../../api/names.ts';
@@ -30,6 +31,7 @@ export function claimFacts(
     ...ownership(metadata, cluster),
     token,
     clusterId: metadata.annotations?.[ANNOTATION_CLUSTER_ID],
+    leftBy: metadata.annotations?.[ANNOTATION_LEFT_BY],
     stampedUid: metadata.annotations?.[ANNOTATION_CLAIM_UID],
     createdAt: parseTimestamp(metadata.creationTimestamp),
     version: metadata.annotations?.[ANNOTATION_DATA_VERSION],

@@ -6,6 +6,7 @@ import {
   clientServiceName,
   disruptionBudgetName,
   FINALIZER,
+  ORPHAN_FINALIZER,
   peerServiceName,
   serialOf,
 } from '../../api/names.ts';
@@ -199,6 +200,7 @@ export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
     uid: metadata.uid,
     generation: metadata.generation ?? 0,
     deleting: metadata.deletionTimestamp !== undefined,
+    ...(metadata.finalizers?.includes(ORPHAN_FINALIZER) && { orphaning: true }),
     hasFinalizer: metadata.finalizers?.includes(FINALIZER) ?? false,
     object: cluster,
     config: { ...config, pod: { ...config.pod, ClusterDomain: domainOf(cluster) } },

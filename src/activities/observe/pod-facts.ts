@@ -4,6 +4,7 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
+  ANNOTATION_LEFT_BY,
   ANNOTATION_MADE_FROM,
   ANNOTATION_RENDERED,
   ANNOTATION_REPLACED_CONTAINER,
@@ -13,6 +14,8 @@ import {
   CLIENTS_WITHDRAWN,
   isReservedKey,
   LABEL_CLIENTS,
+  LABEL_CLUSTER,
+  LABEL_MANAGED_BY,
   memberLabels,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -36,6 +39,7 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     name: metadata.name,
     uid: metadata.uid ?? '',
     owned: isControlledBy(pod, ownerUid),
+    ...(!hasController(pod) && { unowned: true }),
     ...notesOf(metadata.annotations),
     phase: status.phase ?? 'Unknown',
     ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
@@ -57,8 +61,12 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
 /** What the operator wrote on the pod when it made it. */
 function notesOf(
   annotations: Readonly<Record<string, string>> = {},
-): Pick<PodFacts, 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn' | 'authorities'> {
+): Pick<
+  PodFacts,
+  'leftBy' | 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn' | 'authorities'
+> {
   return {
+    leftBy: annotations[ANNOTATION_LEFT_BY],
     token: annotations[ANNOTATION_INCARNATION],
     clusterId: annotations[ANNOTATION_CLUSTER_ID],
     version: annotations[ANNOTATION_VERSION],
@@ -119,7 +127,8 @@ export function objectFacts(
   wanted: ManifestObject,
 ): ObjectFacts {
   if (object === undefined) return { exists: false, owned: false };
-  if (!isControlledBy(object, ownerUid)) return { exists: true, owned: false };
+  if (!isControlledBy(object, ownerUid))
+    return { exists: true, owned: false, ...(isLeft(object, wanted) && { unowned: true }) };
   const difference = firstDrift(object as unknown as StoredObject, wanted);
   return { exists: true, owned: true, ...(difference === undefined ? {} : { difference }) };
 }
@@ -130,6 +139,17 @@ export function isControlledBy(object: KubeObject, ownerUid: string): boolean {
     object.metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid) ??
     false
   );
+}
+
+function hasController({ metadata }: KubeObject): boolean {
+  return metadata.ownerReferences?.some(({ controller }) => controller === true) ?? false;
+}
+
+/** Nobody's, with the labels that the operator gives to the one of this cluster. */
+function isLeft(object: KubeObject, { metadata }: ManifestObject): boolean {
+  const keys = [LABEL_CLUSTER, LABEL_MANAGED_BY];
+  const { labels = {} } = object.metadata;
+  return !hasController(object) && keys.every(key => labels[key] === metadata.labels[key]);
 }
 
 function timesOf(

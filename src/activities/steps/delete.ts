@@ -1,5 +1,5 @@
 /** The steps of deletion: pods, claims, and at last our hold on the resource. */
-import { FINALIZER } from '../../api/names.ts';
+import { FINALIZER, ORPHAN_FINALIZER } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { findObjects, podsLeft } from '../observe/cluster-objects.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -14,7 +14,7 @@ import type { Perform } from './perform.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
 export const deletePods: Perform<'deletePods', WaitOutcome> = async (deps, ref, step) => {
-  await readDyingCluster(deps, ref);
+  await readEndingCluster(deps, ref);
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => deps.kube.delete({ ...POD, namespace, name }, { uid })));
   return waitUntil(deps, async () => {
@@ -25,7 +25,7 @@ export const deletePods: Perform<'deletePods', WaitOutcome> = async (deps, ref, 
 
 /** Deletes these very claims (by uid): the resource is being deleted and `storage.retain` says Delete. */
 export const releaseClaims: Perform<'releaseClaims'> = async (deps, ref, step) => {
-  const cluster = await readDyingCluster(deps, ref);
+  const cluster = await readEndingCluster(deps, ref);
   if (cluster.spec.storage?.retain === 'Retain')
     throw preconditionChanged('spec.storage.retain is Retain: claims are kept');
   const { namespace } = ref;
@@ -51,7 +51,16 @@ export async function removeFinalizer(deps: Dependencies, ref: ClusterRef): Prom
   });
 }
 
-async function readDyingCluster(deps: Dependencies, ref: ClusterRef): Promise<EtcdCluster> {
+/** The resource, which is being deleted and wants nothing of its own to stay. */
+async function readEndingCluster(deps: Dependencies, ref: ClusterRef): Promise<EtcdCluster> {
+  const cluster = await readDyingCluster(deps, ref);
+  if (cluster.metadata.finalizers?.includes(ORPHAN_FINALIZER))
+    throw preconditionChanged('the resource is deleted with --cascade=orphan: what it owns stays');
+  return cluster;
+}
+
+/** The resource; fails with PreconditionChanged when it is gone or not being deleted. */
+export async function readDyingCluster(deps: Dependencies, ref: ClusterRef): Promise<EtcdCluster> {
   const cluster = await readCluster(deps.kube, ref);
   if (cluster?.metadata.deletionTimestamp === undefined)
     throw preconditionChanged('the resource is not being deleted');

@@ -29,6 +29,7 @@ import { forceDeletePods } from './force-delete-pods.ts';
 import { issueCertificates } from './issue-certificates.ts';
 import { labelClaim } from './label-claim.ts';
 import { labelPods } from './label-pods.ts';
+import { leaveObjects } from './leave-objects.ts';
 import { moveLeader } from './move-leader.ts';
 import type { Perform } from './perform.ts';
 import { promoteLearner } from './promote-learner.ts';
@@ -69,6 +70,7 @@ const PERFORMED = {
   issueCertificates,
   labelClaim,
   labelPods,
+  leaveObjects,
   moveLeader,
   promoteLearner,
   recordClusterId,

@@ -111,7 +111,17 @@ export function securitySwitch(cluster: Secured): string | undefined {
  * which a copy of the resource does not have, and the way in words.
  */
 export function securityStamp({ metadata, status }: Pick<EtcdCluster, 'metadata' | 'status'>): string {
-  return `${metadata.uid} ${describe(status?.tls)}`;
+  return `${metadata.uid} ${securityMade(status)}`;
+}
+
+/** How the traffic of a cluster is secured, as its status records it, in words. */
+export function securityMade(status: EtcdClusterStatus | undefined): string {
+  return describe(status?.tls);
+}
+
+/** The same as the specification asks for. */
+export function securityAsked(cluster: Secured): string {
+  return describe(securityOf(cluster));
 }
 
 function stampedSecurity({ metadata }: Secured): string | undefined {

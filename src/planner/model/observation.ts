@@ -19,6 +19,8 @@ export interface ClusterFacts {
   readonly uid: string;
   readonly generation: number;
   readonly deleting: boolean;
+  /** It is deleted with `--cascade=orphan`, and Kubernetes has not taken the owner off everything yet. */
+  readonly orphaning?: true | undefined;
   /** Our finalizer is on it: nothing may be created before that, or a deletion could not be followed up. */
   readonly hasFinalizer: boolean;
   readonly object: EtcdCluster;
@@ -48,6 +50,10 @@ export interface PodFacts {
   readonly uid: string;
   /** Controlled by this very cluster (by uid), not merely labelled like it. */
   readonly owned: boolean;
+  /** No controller owns it: Kubernetes took the owner off when that was deleted as an orphan, or somebody else did. */
+  readonly unowned?: true | undefined;
+  /** The note of a cluster that was deleted and left it (left-behind.ts). */
+  readonly leftBy?: string | undefined;
   /** The incarnation token that is stamped on it. */
   readonly token: string | undefined;
   readonly clusterId: string | undefined;
@@ -112,6 +118,8 @@ export interface ClaimFacts {
   readonly owned: boolean;
   readonly token: string | undefined;
   readonly clusterId: string | undefined;
+  /** The note of a cluster that was deleted and left it (left-behind.ts). */
+  readonly leftBy?: string | undefined;
   /** The uid that is noted on it: its own, unless it is a copy of another one. Absent when it was taken off. */
   readonly stampedUid?: string | undefined;
   /** Milliseconds since the epoch. */
@@ -147,6 +155,8 @@ export interface ClaimFacts {
 export interface ObjectFacts {
   readonly exists: boolean;
   readonly owned: boolean;
+  /** It has the labels that the operator gives, and no controller: a cluster of this name was deleted as an orphan. */
+  readonly unowned?: true | undefined;
   /** The first field that is not as we apply it; absent when all are. */
   readonly difference?: string | undefined;
 }

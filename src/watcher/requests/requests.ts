@@ -21,14 +21,14 @@ import type { Became, RequestPort } from '../temporal/request-port.ts';
 import { type RequestFigures, requestFigures } from './figures.ts';
 import { requestOf, slimRequest, targetOf, expiryOf } from './known-request.ts';
 import { knownAction, updateOf } from './message.ts';
-import { nextOf } from './next.ts';
+import { nextOf, type Target } from './next.ts';
 import { lost, noHandler, notDelivered, type Saying, sayingOf, statusOf } from './status.ts';
 
 export interface RequestsDeps {
   readonly kube: Pick<KubeClient, 'patch' | 'delete'>;
   readonly port: RequestPort;
   /** The resource of this name, if it exists. */
-  readonly find: (of: Omit<ResourceRef, 'uid'>) => ResourceRef | undefined;
+  readonly find: (of: Omit<ResourceRef, 'uid'>) => Target | undefined;
   /** Has the workflow of a resource started where it does not run. */
   readonly tell: (ref: ResourceRef) => void;
   /** Whether every resource is known that exists, and this replica watches. */
@@ -52,6 +52,8 @@ const FINISHED_MS = 10_000;
 
 interface Entry {
   object: EtcdRequest;
+  /** The uid of the resource that it was first seen to be about. */
+  bound?: string;
   attempts: number;
   notBefore: number;
 }
@@ -154,7 +156,10 @@ export class Requests {
     const { object } = entry;
     const { namespace, uid } = object.metadata;
     const now = clock.date().getTime();
-    const next = nextOf(object, find({ ...targetOf(object.spec), namespace }), now);
+    const target = find({ ...targetOf(object.spec), namespace });
+    const { bound } = entry;
+    const next = nextOf(object, { target, bound, now });
+    if (target !== undefined) entry.bound ??= target.ref.uid;
     switch (next.kind) {
       case 'rest':
         if (object.status?.completedAt !== undefined) entry.notBefore = clock.now() + FINISHED_MS;

@@ -79,6 +79,12 @@ export function resourceMissing(object: EtcdRequest, what: string): Saying {
   return { phase: 'Failed', accepted: 'Taken', completed: 'ResourceGone', message };
 }
 
+/** Another one has the name by now than the request was made for. */
+export function resourceReplaced({ metadata: { namespace } }: EtcdRequest, what: string): Saying {
+  const message = `the ${what} of namespace ${namespace} for which the request was created was deleted, and nothing is done to the one that has the name now: create another EtcdRequest if it is meant`;
+  return { phase: 'Refused', accepted: 'NoSuchResource', completed: 'NotAccepted', message };
+}
+
 /** The workflow that took it knows nothing of it. */
 export const lost: Saying = {
   phase: 'Failed',

@@ -12,6 +12,8 @@ import { keyOf, type Owner, resourceOf } from './owner-key.ts';
 export interface KnownResource {
   readonly key: string;
   readonly ref: ResourceRef;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number | undefined;
   readonly apiVersion: string;
   readonly generation: number | undefined;
   readonly resourceVersion: string | undefined;
@@ -102,9 +104,9 @@ export class KnownResources {
   }
 
   /** The resource of this name; the later one, while the end of a deleted one is under way. */
-  named(of: Omit<ResourceRef, 'uid'>): ResourceRef | undefined {
+  named(of: Omit<ResourceRef, 'uid'>): KnownResource | undefined {
     const [key] = this.owning({ ...of, uid: undefined }).toReversed();
-    return key === undefined ? undefined : this.#byKey.get(key)?.ref;
+    return key === undefined ? undefined : this.#byKey.get(key);
   }
 
   /** The keys of the resources that refer to a Secret. */
@@ -120,6 +122,7 @@ function read(object: KubeObject): Omit<KnownResource, 'reportedAt'> | undefined
   return {
     key: keyOf(ref),
     ref,
+    createdAt: object['createdAt'] as number | undefined,
     apiVersion: object.apiVersion,
     generation,
     resourceVersion,

@@ -13,6 +13,7 @@ import {
   LABEL_APP,
   LABEL_CLUSTER,
 } from '../../api/names.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { backupFigures } from './backup-figures.ts';
 import { fingerprint } from '../model/fingerprint.ts';
@@ -29,6 +30,7 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 export function slimResource(object: KubeObject): KubeObject {
   return {
     ...bare(object),
+    createdAt: parseTimestamp(object.metadata.creationTimestamp),
     secrets: secretReferences(object),
     clusters: clustersNamed(object),
     results: resultsOf(object),

@@ -2,7 +2,7 @@
 import type { Actor, Assessment } from '../../activities/index.ts';
 import { approves } from '../../api/values/consent.ts';
 import type { ApproveRequest } from '../messages/cluster.ts';
-import { isText, shortText } from '../messages/text.ts';
+import { identityText, isText, shortText } from '../messages/text.ts';
 
 export type Approval = NonNullable<Actor['approvals']>[number];
 
@@ -33,7 +33,7 @@ export function approvalFrom(
     id,
     operation,
     ids: ids.slice(0, REMEMBERED),
-    by: shortText(by),
+    by: identityText(by),
     ...(isText(reason) && { reason: shortText(reason) }),
     expiresAt: now + seconds * 1_000,
   };

@@ -3,7 +3,7 @@
  */
 import type { Actor, Assessment } from '../../activities/index.ts';
 import type { Request } from '../../api/values/requests.ts';
-import { isText, shortText } from '../messages/text.ts';
+import { identityText, isText, shortText } from '../messages/text.ts';
 
 export type PersonRequest = NonNullable<Actor['requests']>[number];
 export type Verdict = NonNullable<Assessment['verdicts']>[number];
@@ -67,7 +67,7 @@ export function requestOf(
     id: nextId,
     kind,
     target: target === undefined ? '' : shortText(target),
-    by: shortText(given.by),
+    by: identityText(given.by),
     ...(isText(given.reason) && { reason: shortText(given.reason) }),
   };
 }

@@ -3,11 +3,22 @@ import type { Request } from '../../api/values/requests.ts';
 
 /** Texts of people end up in status and histories: they are kept short. */
 const MAX_LENGTH = 200;
+/** As long as `spec.by` of an EtcdRequest may be: two identities with the same beginning are two people. */
+const MAX_IDENTITY_LENGTH = 512;
 
 /** The beginning of a text. An object is not converted: its `toString` may not be a function, or may return anything. */
 export function shortText(value: unknown): string {
+  return textOf(value, MAX_LENGTH);
+}
+
+/** Who somebody is. As `shortText`. */
+export function identityText(value: unknown): string {
+  return textOf(value, MAX_IDENTITY_LENGTH);
+}
+
+function textOf(value: unknown, length: number): string {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-  return isPlain ? String(value).slice(0, MAX_LENGTH) : 'a value that is not text';
+  return isPlain ? String(value).slice(0, length) : 'a value that is not text';
 }
 
 /** Whether it is a text that is not blank. */
@@ -19,5 +30,5 @@ export function isText(value: unknown): value is string {
 export function requestFrom(sent: unknown): Request {
   const { by, reason } =
     typeof sent === 'string' ? { reason: sent } : ((sent ?? {}) as Record<string, unknown>);
-  return { ...(by ? { by: shortText(by) } : {}), ...(reason ? { reason: shortText(reason) } : {}) };
+  return { ...(by ? { by: identityText(by) } : {}), ...(reason ? { reason: shortText(reason) } : {}) };
 }

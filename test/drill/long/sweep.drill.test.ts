@@ -48,6 +48,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   labelClaim: [],
   labelPods: [],
   stampResource: [],
+  leaveObjects: [],
   forceDeletePods: [],
 
   admitMembers: [],

@@ -114,7 +114,8 @@ export class FakeKube implements KubeClient {
         const found = this.#storage.find(ref);
         if (found === undefined) return;
         checkPreconditions(found.object, options);
-        this.#storage.beginDeletion(found, options.gracePeriodSeconds);
+        if (options.propagation === 'Orphan') this.#storage.holdAsOrphan(found);
+        this.#storage.beginDeletion(this.#storage.require(ref), options.gracePeriodSeconds);
       },
       watch: (kind, options) =>
         this.#watch(() => enter('watch', { ...kind, namespace: options.namespace }, options), kind, options),
@@ -155,6 +156,15 @@ export class FakeKube implements KubeClient {
   /** Removes an object that waits for its grace period or its finalizers. */
   finishDeletion(ref: ObjectRef): void {
     this.#storage.remove(this.#storage.require(ref).object);
+  }
+
+  /** What the garbage collector does about an object that was deleted with `--cascade=orphan`: it takes off the owner, then its finalizer. */
+  orphanDependents(ref: ObjectRef): void {
+    const { object, owners } = this.#storage.require(ref);
+    this.#storage.releaseDependents(object);
+    const { finalizers = [], ...metadata } = object.metadata;
+    const left = finalizers.filter(finalizer => finalizer !== 'orphan');
+    this.#storage.store({ ...object, metadata: { ...metadata, finalizers: left } }, owners, object);
   }
 
   /** `rule` runs before every call; what it throws (see `fault`) is the answer. Returns what removes it again. */

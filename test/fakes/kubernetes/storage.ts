@@ -135,6 +135,24 @@ export class FakeStorage {
     }
   }
 
+  /** As the API server does when an object is deleted with `--cascade=orphan`. */
+  holdAsOrphan({ object, owners }: Stored): void {
+    const { finalizers = [] } = object.metadata;
+    if (finalizers.includes('orphan')) return;
+    const metadata = { ...object.metadata, finalizers: [...finalizers, 'orphan'] };
+    this.store({ ...object, metadata }, owners, object);
+  }
+
+  /** Whatever the object owns names it as an owner no more. */
+  releaseDependents({ metadata: { uid } }: KubeObject): void {
+    for (const { object, owners } of this.#all()) {
+      const { ownerReferences = [], ...metadata } = object.metadata;
+      const others = ownerReferences.filter(owner => owner.uid !== uid);
+      if (others.length === ownerReferences.length) continue;
+      this.store({ ...object, metadata: { ...metadata, ownerReferences: others } }, owners, object);
+    }
+  }
+
   #collectChildren(parent: KubeObject): void {
     const { uid } = parent.metadata;
     const owned = this.#all().filter(({ object }) =>

@@ -48,7 +48,7 @@ async function playedWith(process: Process): Promise<RequestWorld> {
     world.around = outside => outside;
     world.watcher = world.make();
     await world.watcher.start();
-    world.put(example);
+    world.refresh(example);
     world.hear('restart');
     await world.pass(seconds * 1_000, 'restart');
   };

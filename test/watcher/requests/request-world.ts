@@ -1,5 +1,5 @@
 /** EtcdRequests in a world of a whole watcher. */
-import { API_VERSION } from '../../../src/api/names.ts';
+import { API_VERSION, type ResourceRef } from '../../../src/api/names.ts';
 import type { EtcdRequestSpec, EtcdRequestStatus } from '../../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { Harness } from '../harness.ts';
@@ -28,6 +28,14 @@ export class RequestWorld extends Harness {
   hear(name: string): void {
     const stored = this.request(name);
     if (stored !== undefined) this.reflectors.put(stored);
+  }
+
+  /** A resource is gone, and the watch says so. */
+  forget(ref: ResourceRef): void {
+    const stored = this.stored(ref);
+    if (stored === undefined) throw new Error(`${ref.name} is not stored`);
+    this.kube.finishDeletion({ apiVersion: API_VERSION, ...ref });
+    this.reflectors.remove(stored);
   }
 
   request(name: string): KubeObject | undefined {

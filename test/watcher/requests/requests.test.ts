@@ -28,6 +28,44 @@ describe('an EtcdRequest', () => {
     await world.stop();
   });
 
+  test.each([
+    ['while the operator was down', 60_000, true],
+    ['before it could be delivered', 3_000, false],
+  ])(
+    'is refused when its cluster was deleted and another one of the name made %s',
+    async (_, later, isRestarted) => {
+      const world = new RequestWorld();
+      await world.watcher.start();
+      if (!isRestarted) {
+        world.put(example);
+        world.requests.stopped = true;
+        world.ask('stop');
+        await world.pass(2_000, 'stop');
+        world.forget(example);
+      } else world.ask('stop');
+      const creationTimestamp = new Date(createdAt(world, 'stop') + later).toISOString();
+      world.put(refTo('EtcdCluster', 'example', 2), { metadata: { creationTimestamp } });
+      world.requests.stopped = false;
+      await world.pass(12_000, 'stop');
+      expect(world.requests.done).toEqual([]);
+      expect(world.status('stop')).toMatchObject({ phase: 'Refused' });
+      expect(world.status('stop').message).toContain('nothing is done to the one that has the name now');
+      await world.stop();
+    },
+  );
+
+  test('reaches a cluster that is made with it, and a moment later', async () => {
+    const world = new RequestWorld();
+    await world.watcher.start();
+    world.ask('stop');
+    const creationTimestamp = new Date(createdAt(world, 'stop') + 5_000).toISOString();
+    await world.pass(6_000, 'stop');
+    world.put(example, { metadata: { creationTimestamp } });
+    await world.pass(2_000, 'stop');
+    expect(world.status('stop')).toMatchObject({ phase: 'Completed' });
+    await world.stop();
+  });
+
   test('that takes a while is followed to its end, and deleted after its time', async () => {
     const world = await started();
     world.requests.verdict = { state: 'waiting', message: 'no pass has judged it yet' };

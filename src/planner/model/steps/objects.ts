@@ -69,6 +69,25 @@ export const OBJECT_STEPS = {
     plannedAgain: false,
     summary: ({ claims }) => `delete claims ${namesOf(claims)}`,
   }),
+  /** What a deleted cluster leaves: it says whose it was, and names the cluster as its owner no more. */
+  leaveObjects: row<{
+    readonly pods: readonly NamedObject[];
+    readonly claims: readonly NamedObject[];
+    readonly objects: readonly SharedObject[];
+    /** What is written on pods and claims (model/left-behind.ts). */
+    readonly note?: string | undefined;
+  }>({
+    timing: ACTION_TIMING,
+    plannedAgain: false,
+    summary: ({ pods, claims, objects }) => {
+      const left = [
+        ...objects.map(object => READABLE[object]),
+        ...(pods.length === 0 ? [] : [`pods ${namesOf(pods)}`]),
+        ...(claims.length === 0 ? [] : [`claims ${namesOf(claims)}`]),
+      ];
+      return `leave ${list(left)}, and note whose they were`;
+    },
+  }),
   /** Labels that pods of members were made with and lack. */
   labelPods: row<{
     readonly pods: readonly (NamedObject & { readonly labels: Readonly<Record<string, string>> })[];

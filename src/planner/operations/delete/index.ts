@@ -1,10 +1,12 @@
 /**
  * Deletion: pods first, and seen gone; then claims, as `storage.retain` says; then the resource may go. Services and
- * the budget go with their owner.
+ * the budget go with their owner. With `--cascade=orphan` nothing is stopped and nothing deleted: everything is let go
+ * (docs/operations/delete.md).
  */
 import type { OperationRow } from '../../model/operation.ts';
-import { type Decision, operate, type Step } from '../../model/decision.ts';
-import type { Observation } from '../../model/observation.ts';
+import { type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';
+import { claimsOf, isOrphaned, leftNote, podsOf } from '../../model/left-behind.ts';
+import type { ObjectFacts, Observation, PodFacts } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
@@ -14,6 +16,8 @@ export function planDeletion(observation: Observation): Decision | undefined {
   if (!cluster.deleting) return undefined;
   // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.
   if (!cluster.hasFinalizer) return { kind: 'gone' };
+  if (isOrphaned(observation))
+    return operate('deleteCluster', [...orphaning(observation), { kind: 'removeFinalizer' }]);
   const rest: Step[] = [...claimSteps(observation), { kind: 'removeFinalizer' }];
   const { ending } = podsToEnd(observation);
   // Who hangs is dealt with when the others are gone.
@@ -22,10 +26,37 @@ export function planDeletion(observation: Observation): Decision | undefined {
   return operate('deleteCluster', [{ kind: 'deletePods', pods: identify(ending) }, ...rest]);
 }
 
-function claimSteps({ cluster, claims }: Observation): Step[] {
-  if (cluster.config.storage.retain === 'Retain') return [];
+function claimSteps(observation: Observation): Step[] {
+  const { cluster, claims } = observation;
+  if (cluster.config.storage.retain === 'Retain') return leaving(observation, { pods: [], objects: [] });
   const owned = claims.filter(claim => claim.owned && !claim.deleting && claim.keptByRestore !== true);
   return owned.length === 0 ? [] : [{ kind: 'releaseClaims', claims: identify(owned) }];
+}
+
+/** Everything stays, and names this cluster as its owner no more: without an owner it would be collected as garbage. */
+function orphaning(observation: Observation): Step[] {
+  const { peerService, clientService, disruptionBudget } = observation;
+  const objects = (
+    Object.entries({ peerService, clientService, disruptionBudget }) as [SharedObject, ObjectFacts][]
+  )
+    .filter(([, { owned }]) => owned)
+    .map(([object]) => object);
+  return leaving(observation, { pods: podsOf(observation), objects });
+}
+
+/** What stays says whose it was; nothing when all of it is let go and says it already. */
+function leaving(
+  observation: Observation,
+  { pods, objects }: { readonly pods: readonly PodFacts[]; readonly objects: readonly SharedObject[] },
+): Step[] {
+  const note = leftNote(observation.cluster);
+  const claims = note === undefined ? [] : claimsOf(observation);
+  const isDone =
+    objects.length === 0 &&
+    pods.every(({ owned, leftBy }) => !owned && leftBy === note) &&
+    claims.every(({ leftBy }) => leftBy === note);
+  if (isDone) return [];
+  return [{ kind: 'leaveObjects', pods: identify(pods), claims: identify(claims), objects, note }];
 }
 
 export const deleteCluster: OperationRow = {

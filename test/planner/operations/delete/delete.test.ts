@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Decision, Step } from '../../../../src/planner/model/decision.ts';
+import type { Observation } from '../../../../src/planner/model/observation.ts';
 import { planDeletion } from '../../../../src/planner/operations/delete/index.ts';
 import {
   aClaim,
@@ -6,7 +8,9 @@ import {
   aPod,
   aRunningCluster,
   aRunningStatus,
+  CLUSTER_ID,
   namesOf,
+  TOKEN,
 } from '../../../worlds/builders.ts';
 
 const dying = (spec = {}) => aCluster({ spec, status: aRunningStatus(), deleting: true });
@@ -52,12 +56,26 @@ describe('deletion', () => {
     });
   });
 
-  it('leaves the claims when storage.retain says Retain', () => {
+  it('leaves the claims when storage.retain says Retain, and has them say whose they were', () => {
     const cluster = dying({ storage: { retain: 'Retain' } });
-    expect(planDeletion(aRunningCluster({ cluster, pods: [] }))).toMatchObject({
-      step: { kind: 'removeFinalizer' },
-      plan: [{ kind: 'removeFinalizer' }],
+    const left = aRunningCluster({ cluster, pods: [] });
+    const first = planDeletion(left);
+    expect(first).toMatchObject({
+      step: { kind: 'leaveObjects', claims: namesOf(3).map(name => ({ name })), pods: [], objects: [] },
+      plan: [{ kind: 'leaveObjects' }, { kind: 'removeFinalizer' }],
     });
+    const { note: leftBy } = stepOf(first, 'leaveObjects');
+    expect(JSON.parse(leftBy ?? '')).toEqual({
+      uid: cluster.uid,
+      incarnation: TOKEN,
+      clusterID: CLUSTER_ID,
+      voters: namesOf(3),
+      security: 'plain text',
+      domain: '',
+      takeUp: `create EtcdCluster shop/example with the annotation etcd.database.coreos.com/take-up: ${TOKEN}`,
+    });
+    const claims = left.claims.map(claim => ({ ...claim, leftBy }));
+    expect(planDeletion({ ...left, claims })).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
   });
 
   it('touches no pod and no claim of others', () => {
@@ -69,3 +87,80 @@ describe('deletion', () => {
     expect(planDeletion(observation)).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
   });
 });
+
+describe('deletion with --cascade=orphan', () => {
+  const orphaning = (given: Partial<Observation> = {}): Observation => {
+    const cluster = { ...dying(), orphaning: true as const };
+    return aRunningCluster({ cluster, ...given });
+  };
+  const leaves = { plan: [{ kind: 'leaveObjects' }, { kind: 'removeFinalizer' }] };
+
+  it('stops no pod and deletes no claim: everything is let go', () => {
+    expect(planDeletion(orphaning())).toMatchObject({
+      ...leaves,
+      step: {
+        pods: namesOf(3).map(name => ({ name })),
+        claims: namesOf(3).map(name => ({ name })),
+        objects: ['peerService', 'clientService', 'disruptionBudget'],
+      },
+    });
+  });
+
+  it('is known by what has lost its owner when Kubernetes has finished before the operator looks', () => {
+    const unowned = { exists: true, owned: false, unowned: true as const };
+    const cluster = dying();
+    const shared = { peerService: unowned, clientService: unowned, disruptionBudget: unowned };
+    const pods = namesOf(3).map(name => aPod({ name, owned: false, unowned: true }));
+    expect(planDeletion(aRunningCluster({ cluster, ...shared, pods }))).toMatchObject(leaves);
+    expect(planDeletion(aRunningCluster({ cluster, pods }))).toMatchObject(leaves);
+    // One that is hibernated has no pods.
+    expect(planDeletion(aRunningCluster({ cluster, ...shared, pods: [] }))).toMatchObject({
+      ...leaves,
+      step: { pods: [], claims: namesOf(3).map(name => ({ name })) },
+    });
+  });
+
+  it('lets the resource go when all that is left says whose it was', () => {
+    const first = planDeletion(orphaning());
+    const { note: leftBy } = stepOf(first, 'leaveObjects');
+    const gone = { exists: true, owned: false, unowned: true as const };
+    const pods = namesOf(3).map(name => aPod({ name, owned: false, unowned: true, leftBy }));
+    const claims = namesOf(3).map(name => aClaim({ name, leftBy }));
+    const observation = orphaning({
+      pods,
+      claims,
+      peerService: gone,
+      clientService: gone,
+      disruptionBudget: gone,
+    });
+    expect(planDeletion(observation)).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
+    const [, ...others] = pods;
+    expect(planDeletion({ ...observation, pods: [aPod(), ...others] })).toMatchObject(leaves);
+  });
+
+  it('also holds for a deletion that had begun to stop pods', () => {
+    const pods = [aPod({ deleting: true }), aPod({ name: 'example-1' })];
+    expect(planDeletion(orphaning({ pods }))).toMatchObject(leaves);
+  });
+
+  it('is not taken from a pod of another incarnation or a Service of somebody else', () => {
+    const pods = [
+      aPod(),
+      aPod({ name: 'example-7', owned: false, unowned: true, token: 'example-12345678-1' }),
+    ];
+    const observation = aRunningCluster({
+      cluster: dying(),
+      pods,
+      peerService: { exists: true, owned: false },
+    });
+    expect(planDeletion(observation)).toMatchObject({ step: { kind: 'deletePods' } });
+  });
+});
+
+function stepOf<Kind extends Step['kind']>(
+  decision: Decision | undefined,
+  kind: Kind,
+): Extract<Step, { kind: Kind }> {
+  if (decision?.kind !== 'operate' || decision.step.kind !== kind) throw new Error(`no step ${kind}`);
+  return decision.step as Extract<Step, { kind: Kind }>;
+}
