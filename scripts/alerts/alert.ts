@@ -82,7 +82,7 @@ export const CLUSTER_WORKFLOW = workflowOf('etcd');
 export const BACKUP_WORKFLOW = workflowOf('etcdbackup');
 
 /** etcdctl in a ready member; pods are named by serials, so that a pod of the number 0 need not exist. */
-export const ETCDCTL = 'kubectl -n $NS exec svc/$NAME-client -- etcdctl';
+export const ETCDCTL = 'kubectl -n $NS exec svc/$NAME-client -c etcd -- etcdctl';
 export const PODS = 'kubectl -n $NS get pods,pvc -l etcd_cluster=$NAME -o wide';
 export const DESCRIBE = 'kubectl -n $NS describe etcd $NAME      # conditions and events';
 export const OPERATOR_PODS = 'kubectl -n etcd-operator get pods -o wide';

@@ -101,7 +101,7 @@ export const CLUSTERS: Group = {
         look: [messageOf('EtcdCluster', 'Healthy'), messageOf('EtcdCluster', 'Progressing'), PODS],
         act: [
           '`Progressing` says what the operator does, or what it waits for.',
-          'Pod `Pending`: read its events (no room, volume of another zone, image). Pod crashing: read the log of etcd with `kubectl logs`.',
+          'Pod `Pending`: read its events (no room, volume of another zone, image). Pod crashing: read the log of etcd with `kubectl logs $POD -c etcd`.',
           'Node gone for good: delete its Node object; only then is a member with a local volume replaced ([volumes](storage.md)).',
         ],
         ends: 'When every member is healthy.',

@@ -5,9 +5,9 @@ import { inUse, OF_MEMBERS, ofMember, series, slowestOfMember } from './expressi
 
 const CLUSTER = '{{ $labels.namespace }}/{{ $labels.etcd_cluster }}';
 const MEMBER = '{{ $labels.namespace }}/{{ $labels.pod }}';
-const STATUS = 'kubectl -n $NS exec $POD -- etcdctl endpoint status --cluster -w table';
+const STATUS = 'kubectl -n $NS exec $POD -c etcd -- etcdctl endpoint status --cluster -w table';
 /** Of this member alone: to find the others etcdctl needs a quorum, and a member that answers in time. */
-const OWN_STATUS = 'kubectl -n $NS exec $POD -- etcdctl endpoint status -w table';
+const OWN_STATUS = 'kubectl -n $NS exec $POD -c etcd -- etcdctl endpoint status -w table';
 
 const slow = (histogram: Parameters<typeof slowestOfMember>[0]): string =>
   slowestOfMember(histogram, { within: '5m' });
@@ -149,7 +149,7 @@ export const MEMBERS: Group = {
         look: [STATUS],
         act: [
           'Usually nothing: etcd uses free pages again. Act when the file is [near its quota](#etcdclusterdatabasenearquota), or when the disk is full.',
-          'The operator does not defragment. By hand: one member at a time, the leader last, and only while every member is healthy: `kubectl -n $NS exec $POD -- etcdctl defrag --command-timeout=10m`.',
+          'The operator does not defragment. By hand: one member at a time, the leader last, and only while every member is healthy: `kubectl -n $NS exec $POD -c etcd -- etcdctl defrag --command-timeout=10m`.',
           'The risks: the member answers nobody while it copies its database, so that its liveness probe may restart it; the volume needs as much free space again as the keys take; a leader that is defragmented may lose its leadership, so that writes fail for a moment; a member that is stopped in the middle starts with the old file. A cluster of one member serves nobody meanwhile.',
           'Take a backup before, and pause the cluster ([intervening](intervene.md)), so that no restart or upgrade begins at the same time. Before each next member compare `etcdctl endpoint status --cluster`: all must have the same leader and no error.',
         ],

@@ -8,6 +8,9 @@ import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 export const CLAIM_STORE_PORT = 8443;
 /** The name in the certificate; nobody looks it up. */
 export const CLAIM_STORE_HOST = 'claim-store.etcd-operator';
+/** The container that lends the claim, and the volume that is the claim. */
+export const CLAIM_STORE = 'claim-store';
+export const CLAIM_VOLUME = 'claim';
 /** Where the container finds the claim, and its token and certificate. */
 export const CLAIM_FOLDER = '/claim';
 export const IDENTITY_FOLDER = '/identity';
@@ -72,7 +75,7 @@ export function claimStorePod(
       ...place,
       containers: [
         {
-          name: 'claim-store',
+          name: CLAIM_STORE,
           image,
           imagePullPolicy: 'IfNotPresent',
           command: ['/usr/local/bin/node', ...STREAMING_FLAGS, '/app/dist/main/claim-store.js'],
@@ -82,13 +85,13 @@ export function claimStorePod(
           securityContext: CONTAINER_SECURITY,
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [
-            { name: 'claim', mountPath: CLAIM_FOLDER },
+            { name: CLAIM_VOLUME, mountPath: CLAIM_FOLDER },
             { name: 'identity', mountPath: IDENTITY_FOLDER, readOnly: true },
           ],
         },
       ],
       volumes: [
-        { name: 'claim', persistentVolumeClaim: { claimName: claim } },
+        { name: CLAIM_VOLUME, persistentVolumeClaim: { claimName: claim } },
         { name: 'identity', secret: { secretName: claimStoreName(owner), defaultMode: 0o440 } },
       ],
     },

@@ -18,6 +18,7 @@ import {
 import { securityOf } from '../api/derived/tls.ts';
 import type { EnvVar, EtcdCluster } from '../api/schemas/types.ts';
 import { etcdArguments, type MemberIdentity, VOLUME_PATH } from './etcd-arguments.ts';
+import { ETCD_CONTAINER } from './containers.ts';
 import { FIRST_START_ENV, firstStartAnnotations, type MemberStart } from './first-start.ts';
 import { madeFrom } from './made-from.ts';
 import { buildableConfig, type ManifestObject, memberAnnotations, ownerReference } from './manifest.ts';
@@ -109,7 +110,7 @@ function container(
     env: config.pod.etcdEnv,
   });
   return {
-    name: 'etcd',
+    name: ETCD_CONTAINER,
     image: config.image,
     imagePullPolicy: 'IfNotPresent',
     // The image has a CMD and no ENTRYPOINT: arguments alone would replace the program.

@@ -12,6 +12,9 @@ export const SNAPSHOT_KEY = 'restore/snapshot.db';
 /** What the first container says when all was done before. */
 export const DONE_BEFORE = 'restored before';
 
+/** Its containers, in the order in which they run. */
+export const SEED_CONTAINERS = ['prepare', 'restore', 'finish'] as const;
+
 /** Of each such pod. */
 export const SEED_POD_LABELS = { [LABEL_NAME]: 'etcd-restore', [LABEL_MANAGED_BY]: FIELD_MANAGER } as const;
 

@@ -13,6 +13,7 @@ import {
   STREAMING_ENV,
   STREAMING_FLAGS,
 } from './claim-store.ts';
+import { ETCD_CONTAINER } from './containers.ts';
 import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 /** Where the container finds its scratch. */
@@ -69,7 +70,7 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
           ...shared,
         },
         {
-          name: 'etcd',
+          name: ETCD_CONTAINER,
           image: images.etcd,
           // Does nothing, and lasts as long as the pod: nobody connects to it, and it connects to nobody.
           command: ['/usr/local/bin/etcd'],

@@ -108,7 +108,10 @@ describe('members whose hashes take 30 seconds each', LONG, () => {
     await expect.poll(() => slow.waiting.size, PATIENT).toBe(3);
     world.kube.mutate(world.pod('example-1'), pod => {
       const status = pod['status'] as { containerStatuses: object[] };
-      pod['status'] = { ...status, containerStatuses: [{ containerID: 'containerd://another' }] };
+      pod['status'] = {
+        ...status,
+        containerStatuses: [{ name: 'etcd', containerID: 'containerd://another' }],
+      };
     });
     await expect(comparing).rejects.toMatchObject({
       type: 'PreconditionChanged',
@@ -144,7 +147,10 @@ describe('hashes that were compared', LONG, () => {
     const { world } = await compared();
     world.kube.mutate(world.pod('example-2'), pod => {
       const status = pod['status'] as { containerStatuses: object[] };
-      pod['status'] = { ...status, containerStatuses: [{ containerID: 'containerd://another' }] };
+      pod['status'] = {
+        ...status,
+        containerStatuses: [{ name: 'etcd', containerID: 'containerd://another' }],
+      };
     });
     expect(await stepOf(world)).toMatchObject({ kind: 'compareKeys' });
   });

@@ -19,6 +19,7 @@ const waiting = (reason: string, message?: string, lastWords?: string) => ({
   phase: 'Running',
   containerStatuses: [
     {
+      name: 'etcd',
       image: 'etcd:v3.6.16',
       state: { waiting: { reason, ...(message === undefined ? {} : { message }) } },
       ...(lastWords === undefined ? {} : { lastState: { terminated: { message: lastWords } } }),
@@ -54,7 +55,11 @@ describe('until when a claim is kept', () => {
 describe('why a pod does not start', () => {
   const cases: readonly [title: string, status: object, trouble: unknown][] = [
     ['nothing is known yet', {}, undefined],
-    ['it runs', { phase: 'Running', containerStatuses: [{ state: { running: {} } }] }, undefined],
+    [
+      'it runs',
+      { phase: 'Running', containerStatuses: [{ name: 'etcd', state: { running: {} } }] },
+      undefined,
+    ],
     ['its container is being created', waiting('ContainerCreating'), undefined],
     ['its images are being pulled', waiting('PodInitializing'), undefined],
     [
@@ -103,15 +108,19 @@ describe('why a pod does not start', () => {
     ],
     [
       'etcd ended for the first time, and is started again at once',
-      { containerStatuses: [{ restartCount: 0, state: ended(1) }] },
+      { containerStatuses: [{ name: 'etcd', restartCount: 0, state: ended(1) }] },
       undefined,
     ],
     [
       'etcd ended again, and the kubelet has not called it a crash loop yet',
-      { containerStatuses: [{ restartCount: 1, state: ended(1) }] },
+      { containerStatuses: [{ name: 'etcd', restartCount: 1, state: ended(1) }] },
       { reason: 'CrashLoopBackOff', message: 'discovery failed: no log' },
     ],
-    ['etcd ended without a fault', { containerStatuses: [{ restartCount: 1, state: ended(0) }] }, undefined],
+    [
+      'etcd ended without a fault',
+      { containerStatuses: [{ name: 'etcd', restartCount: 1, state: ended(0) }] },
+      undefined,
+    ],
     [
       'etcd ended and nothing is left of its words',
       waiting('CrashLoopBackOff', 'back-off 40s'),
@@ -125,6 +134,118 @@ describe('why a pod does not start', () => {
   ];
   it.each(cases)('%s', (_, status, trouble) => {
     expect(podFacts(pod(status), 'u').trouble).toEqual(trouble);
+  });
+
+  const killed = { exitCode: 137, reason: 'OOMKilled', finishedAt: '2026-11-21T10:00:00Z', message: LOG[0] };
+  const limited = (memory?: string) => ({
+    spec: {
+      containers: [{ name: 'etcd', ...(memory !== undefined && { resources: { limits: { memory } } }) }],
+    },
+  });
+  const crashing = (terminated: object) => ({
+    phase: 'Running',
+    containerStatuses: [
+      {
+        name: 'etcd',
+        restartCount: 4,
+        state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } },
+        lastState: { terminated },
+      },
+    ],
+  });
+
+  it.each([
+    [
+      '8Mi',
+      /used more memory than its limit of 8Mi \(OOMKilled\); raise spec\.pod\.resources\.limits\.memory$/,
+    ],
+    [undefined, /its node ran out of memory \(OOMKilled\)$/],
+  ])(
+    'it was ended for its memory, with a limit of %s: what it logged last has no part in it',
+    (memory, words) => {
+      const facts = podFacts({ ...pod(crashing(killed)), ...limited(memory) }, 'u');
+      expect(facts.trouble).toEqual({ reason: 'CrashLoopBackOff', message: expect.stringMatching(words) });
+      const at = Date.parse('2026-11-21T10:00:00Z');
+      expect(facts).toMatchObject({ restarts: 4, lastExit: { reason: 'OOMKilled', at } });
+      expect(facts.lastExit?.message).toMatch(words);
+    },
+  );
+
+  it('its memory limit is too low to create a container', () => {
+    const message =
+      'failed to create containerd task: OCI runtime create failed: container init was OOM-killed (memory limit too low?)';
+    const status = waiting('RunContainerError', message);
+    expect(podFacts({ ...pod(status), ...limited('1Mi') }, 'u').trouble).toEqual({
+      reason: 'RunContainerError',
+      message: 'its memory limit of 1Mi is too low to start it; raise spec.pod.resources.limits.memory',
+    });
+  });
+
+  it('etcd runs again after it was ended for its memory, and why is kept', () => {
+    const status = {
+      phase: 'Running',
+      containerStatuses: [
+        { name: 'etcd', restartCount: 1, state: { running: {} }, lastState: { terminated: killed } },
+      ],
+    };
+    const facts = podFacts({ ...pod(status), ...limited('64Mi') }, 'u');
+    expect(facts.trouble).toBeUndefined();
+    expect(facts).toMatchObject({ restarts: 1, lastExit: { message: expect.stringContaining('64Mi') } });
+  });
+
+  it('it was asked to end, which is no fault', () => {
+    const lastState = { terminated: { exitCode: 0, reason: 'Completed' } };
+    const status = {
+      containerStatuses: [{ name: 'etcd', restartCount: 1, state: { running: {} }, lastState }],
+    };
+    expect(podFacts(pod(status), 'u').lastExit).toBeUndefined();
+  });
+
+  /** Of etcd 3.6.16 on data of 3.5 with keys of the v2 API, as far as a kubelet keeps it. */
+  const STACK = [
+    'edule/schedule.go:202 +0x2c7',
+    'panic({0x10f3a80?, 0x27d13eac1930?})',
+    '\truntime/panic.go:860 +0x13a',
+    'go.uber.org/zap.(*Logger).Panic(0x27d13ed1f320?, {0x138702b?, 0x0?}, {0x27d13eaa4cc0, 0x1, 0x1})',
+    '\tgo.uber.org/zap@v1.27.0/logger.go:285 +0x4b',
+    'go.etcd.io/etcd/server/v3/etcdserver.v2ToV3Request(_, _)',
+    '\tgo.etcd.io/etcd/server/v3@v3.6.16/etcdserver/apply_v2.go:31 +0x252',
+    'go.etcd.io/etcd/server/v3/etcdserver.(*EtcdServer).applyAll(0x27d13ee36308, 0x27d13ed94cf0, 0x27d13ed20b40)',
+    '\tgo.etcd.io/etcd/server/v3@v3.6.16/etcdserver/server.go:985 +0x57',
+    'go.etcd.io/etcd/pkg/v3/schedule.job.Do(...)',
+    '\tgo.etcd.io/etcd/pkg/v3@v3.6.16/schedule/schedule.go:41',
+    'created by go.etcd.io/etcd/pkg/v3/schedule.NewFIFOScheduler in goroutine 134',
+    '\tgo.etcd.io/etcd/pkg/v3@v3.6.16/schedule/schedule.go:101 +0x16f',
+  ];
+  const V2 =
+    /^the data contains requests or keys of the v2 API, with which etcd 3\.6 and later do not start: /;
+  const v2Log = JSON.stringify({
+    level: 'fatal',
+    msg: 'discovery failed',
+    error: 'detected disallowed custom content in v2store for stage --v2-deprecation=write-only',
+  });
+
+  it.each([
+    ['a stack that was cut', `${'x'.repeat(1_000)}\n`.repeat(2) + STACK.join('\n'), V2],
+    ['what etcd says of it', v2Log, V2],
+    [
+      'what Go says before a stack',
+      [
+        'panic: tocommit(8) is out of range [lastIndex(3)]',
+        '',
+        'goroutine 1 [running]:',
+        ...STACK.slice(1, 5),
+      ].join('\n'),
+      /^panic: tocommit\(8\) is out of range \[lastIndex\(3\)\]$/,
+    ],
+    [
+      'the function in which it ended, when only a stack is left',
+      STACK.filter(line => !line.includes('v2')).join('\n'),
+      /^a fault in etcdserver\.\(\*EtcdServer\)\.applyAll; /,
+    ],
+  ])('etcd ended by a fault: %s', (_, log, words) => {
+    const terminated = { exitCode: 2, reason: 'Error', message: log };
+    expect(podFacts(pod(crashing(terminated)), 'u').trouble?.message).toMatch(words);
   });
 });
 
@@ -157,7 +278,7 @@ describe('the facts of a pod', () => {
   });
 
   it('name the image that cannot be pulled, not the one that the container ran before', () => {
-    const spec = { containers: [{ image: 'etcd:v3.6.99' }] };
+    const spec = { containers: [{ name: 'etcd', image: 'etcd:v3.6.99' }] };
     expect(podFacts({ ...pod(waiting('ErrImagePull')), spec }, 'u').trouble).toEqual({
       reason: 'ImagePullBackOff',
       message: 'the image etcd:v3.6.99 cannot be pulled',
@@ -169,7 +290,7 @@ describe('the facts of a pod', () => {
     ['Kubernetes says so, while the kubelet said otherwise', true, true],
   ])('are not ready because %s', (_, ready, stale) => {
     const conditions = [{ type: 'Ready', status: 'False' }];
-    const facts = podFacts(pod({ conditions, containerStatuses: [{ ready }] }), 'u');
+    const facts = podFacts(pod({ conditions, containerStatuses: [{ name: 'etcd', ready }] }), 'u');
     expect(facts).toMatchObject({ ready: false });
     expect(facts.statusStale).toBe(stale);
   });
@@ -180,7 +301,7 @@ describe('the facts of a pod', () => {
   ])('are taken from %s', (_, containerID, ready) => {
     const status = {
       conditions: [{ type: 'Ready', status: 'True' }],
-      containerStatuses: [{ containerID, ready: true }],
+      containerStatuses: [{ name: 'etcd', containerID, ready: true }],
     };
     const { metadata, ...others } = pod(status);
     const annotations = { [ANNOTATION_REPLACED_CONTAINER]: 'containerd://1' };

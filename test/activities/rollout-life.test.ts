@@ -4,6 +4,7 @@ import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { condition, edit, watchDeletions } from '../worlds/living-cluster.ts';
+import { etcdOf } from '../fakes/kubernetes/container-arguments.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -24,7 +25,7 @@ function uids(world: OperatorWorld, kind = 'Pod'): (string | undefined)[] {
 }
 
 function argsOf(pod: KubeObject): readonly string[] {
-  return (pod['spec'] as { containers: { args: string[] }[] }).containers[0]?.args ?? [];
+  return etcdOf(pod)?.args ?? [];
 }
 
 function expectRolled(world: OperatorWorld, argument: string): void {
@@ -146,7 +147,7 @@ describe('a changed specification', LONG, () => {
     await world.run();
     expectRolled(world, '--log-level=info');
     for (const pod of world.kube.all('Pod')) {
-      expect((pod['spec'] as { containers: unknown[] }).containers[0]).toMatchObject({
+      expect(etcdOf(pod)).toMatchObject({
         resources: { requests: { cpu: '100m' } },
       });
     }

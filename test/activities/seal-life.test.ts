@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { etcdOf, startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { created } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
@@ -170,13 +170,13 @@ describe('a cluster whose pods somebody made by hand', () => {
     const world = await created();
     for (const name of THREE)
       world.kube.mutate(world.pod(name), pod => {
-        const [container] = (pod['spec'] as { containers: [{ args: string[]; env: object[] }] }).containers;
-        Object.assign(container, { args: startArguments(pod), env: [] });
+        const args = startArguments(pod);
         const { annotations = {} } = pod.metadata;
         const since = [ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE];
         for (const key of since) delete annotations[key];
         // Those of bootstrap, as they were told for good.
-        container.args = container.args.map(arg => arg.replace(/(cluster-state=)existing$/, '$1new'));
+        const fixed = args.map(arg => arg.replace(/(cluster-state=)existing$/, '$1new'));
+        Object.assign(etcdOf(pod) ?? {}, { args: fixed, env: [] });
       });
     return world;
   }

@@ -119,6 +119,7 @@ test('etcd quotes its environment in its log: those lines are not what a pod is 
       phase: 'Running',
       containerStatuses: [
         {
+          name: 'etcd',
           state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } },
           lastState: { terminated: { message: said } },
         },

@@ -4,6 +4,7 @@ import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
 import { condition } from '../worlds/living-cluster.ts';
+import { etcdOf } from '../fakes/kubernetes/container-arguments.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 120_000 };
@@ -38,8 +39,7 @@ function versions(world: OperatorWorld): string[] {
 
 const uids = (world: OperatorWorld): (string | undefined)[] =>
   world.kube.all('Pod').map(pod => pod.metadata.uid);
-const imageOf = (pod: KubeObject): string =>
-  (pod['spec'] as { containers: { image: string }[] }).containers[0]?.image ?? '';
+const imageOf = (pod: KubeObject): string => etcdOf(pod)?.image ?? '';
 
 /** Fewest members that served, and starts of etcd that ended at once, while `during` ran. */
 async function watched(world: OperatorWorld, during: () => Promise<unknown>) {
@@ -154,7 +154,9 @@ describe('a newer patch', LONG, () => {
       pod['status'] = {
         ...(pod['status'] as object),
         conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: '2026-11-21T10:00:00Z' }],
-        containerStatuses: [{ containerID: 'containerd://x', restartCount: 2, state: { waiting: crashes } }],
+        containerStatuses: [
+          { name: 'etcd', containerID: 'containerd://x', restartCount: 2, state: { waiting: crashes } },
+        ],
       };
     });
     world.kubelet.asleep = true;
@@ -363,8 +365,7 @@ describe('people', LONG, () => {
   it('have begun by hand: nothing is guessed, and what they began is finished without another restart', async () => {
     const world = await created('3.6.15');
     world.kube.mutate(world.pod('example-1'), pod => {
-      const [container] = (pod['spec'] as { containers: { image: string }[] }).containers;
-      if (container !== undefined) container.image = `${REPOSITORY}:v3.6.16`;
+      Object.assign(etcdOf(pod) ?? {}, { image: `${REPOSITORY}:v3.6.16` });
     });
     world.kubelet.settle();
     world.now += 60_000;

@@ -4,6 +4,7 @@ import { faultsOfApiserver } from './faults-of-apiserver.ts';
 import { faultsOfData } from './faults-of-data.ts';
 import { faultsOfDisks } from './faults-of-disks.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
+import { faultsOfInjection } from './faults-of-injection.ts';
 import { faultsOfPeople } from './faults-of-people.ts';
 import { faultsOfRestores } from './faults-of-restores.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
@@ -55,6 +56,7 @@ export const FAULTS = {
   ...faultsOfRestores,
   ...faultsOfApiserver,
   ...faultsOfVolumes,
+  ...faultsOfInjection,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;

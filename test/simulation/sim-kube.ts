@@ -5,6 +5,7 @@
  */
 import { knownResources } from '../../src/kube/resources.ts';
 import type { KindRef, KubeClient, KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
+import { injected } from '../fakes/kubernetes/injected.ts';
 import { FakeStorage, fault, refOf, selects } from '../fakes/kubernetes/storage.ts';
 import { metadataOf } from '../fakes/kubernetes/watch.ts';
 import {
@@ -50,6 +51,8 @@ export class SimKube {
   readonly now: () => number;
   /** Calls that are refused, such as `create Pod`, and in which words: a quota, or a role that somebody edited. */
   readonly refuses = new Map<string, string>();
+  /** Every pod that is made gets containers and defaults that nobody of this world asked for. */
+  injects = false;
   /** Lists of these kinds are answered from a cache that has heard of nothing since. */
   readonly #frozen = new Map<string, readonly KubeObject[]>();
 
@@ -64,6 +67,7 @@ export class SimKube {
       complete: (object, isNew) => {
         const isClaim = isNew && object.kind === 'PersistentVolumeClaim';
         if (isClaim) object.metadata.finalizers = [PROTECTION];
+        if (isNew && object.kind === 'Pod' && this.injects) return injected(object);
         return withCrdDefaults(object);
       },
     });

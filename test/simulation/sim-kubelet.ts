@@ -1,6 +1,7 @@
 /** Kubelet, scheduler and volume controller: one thing at a time, in any order. */
 import type { KubeObject } from '../../src/kube/port.ts';
-import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { etcdOf, startArguments } from '../fakes/kubernetes/container-arguments.ts';
+import { injectedInit, withInjected } from '../fakes/kubernetes/injected.ts';
 import type { Random } from './random.ts';
 import { restoreOnto, type SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';
@@ -18,15 +19,21 @@ interface PodStatus {
     readonly status: string;
     readonly lastTransitionTime?: string;
   }[];
+  readonly initContainerStatuses?: readonly object[];
   readonly containerStatuses?: readonly {
+    readonly name: string;
     readonly containerID?: string;
     readonly [field: string]: unknown;
   }[];
 }
 interface PodSpec {
-  readonly initContainers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
-  readonly containers: readonly { readonly args?: readonly string[]; readonly image?: string }[];
+  readonly initContainers?: readonly {
+    readonly name: string;
+    readonly args?: readonly string[];
+    readonly image?: string;
+  }[];
   readonly volumes: readonly {
+    readonly name?: string;
     readonly persistentVolumeClaim?: { readonly claimName: string };
     readonly secret?: { readonly secretName: string };
   }[];
@@ -44,6 +51,8 @@ interface ClaimStatus {
 export class SimKubelet {
   /** Pods that are not started for a while, by name. */
   readonly stuck = new Set<string>();
+  /** Pods in which a container that somebody injected does not come up, by name. */
+  readonly hampered = new Set<string>();
   /** The storage driver cannot enlarge any volume. */
   volumesAreStuck = false;
   readonly duds = new Map<string, Dud>();
@@ -98,12 +107,14 @@ export class SimKubelet {
     const process = this.#etcd.processes.get(podIP ?? '');
     if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
     if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
-    if (status.containerStatuses?.[0]?.containerID !== this.#containers.get(podIP))
+    if (etcdStatus(status)?.containerID !== this.#containers.get(podIP))
       return this.#tellOfContainer(pod, podIP);
     const ready =
       process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
-    const is = ready ? 'True' : 'False';
-    if (status.conditions?.[0]?.status !== is) this.#write(pod, { ...status, conditions: [this.#ready(is)] });
+    const is = ready && !this.#isHampered(pod) ? 'True' : 'False';
+    if (status.conditions?.[0]?.status === is) return;
+    const own = { ...etcdStatus(status), name: 'etcd', ready: ready !== undefined && ready !== false };
+    this.#write(pod, { ...status, conditions: [this.#ready(is)], containerStatuses: this.#beside(pod, own) });
   }
 
   /** What the pod garbage collector does in its time with a pod whose Node is gone. */
@@ -114,7 +125,10 @@ export class SimKubelet {
   #hold(pod: KubeObject, status: PodStatus): void {
     if (status.podIP !== undefined) return;
     const waiting = { reason: 'ImagePullBackOff', message: 'cannot start' };
-    this.#write(pod, { phase: 'Pending', containerStatuses: [{ image: 'etcd', state: { waiting } }] });
+    this.#write(pod, {
+      phase: 'Pending',
+      containerStatuses: this.#beside(pod, { name: 'etcd', image: 'etcd', state: { waiting } }),
+    });
   }
 
   /** A pod whose Secrets are not there is not started. */
@@ -144,7 +158,7 @@ export class SimKubelet {
 
   /** Makes a member's data of the snapshot that lies on its volume. */
   #unpack(pod: KubeObject, { phase }: PodStatus): void {
-    if (phase === 'Succeeded' || phase === 'Failed') return;
+    if (phase === 'Succeeded' || phase === 'Failed' || phase === 'Running') return;
     const disk = this.diskOf(pod);
     const spec = pod['spec'] as PodSpec;
     if (disk === undefined) return this.#waitFor(pod, 'persistentvolumeclaim not found');
@@ -152,10 +166,15 @@ export class SimKubelet {
     const placed = nodeOf(pod) === undefined ? this.#place(pod, claim) : pod;
     if (placed === undefined) return;
     const snapshot = this.#backups.snapshotOn(disk);
-    const { args = [], image = '' } = spec.initContainers?.[1] ?? {};
+    const { args = [], image = '' } = spec.initContainers?.find(({ name }) => name === 'restore') ?? {};
     if (snapshot !== undefined)
       restoreOnto(this.#etcd, disk, { args, version: image.split(':v')[1] ?? '', snapshot });
-    this.#write(placed, { phase: snapshot === undefined ? 'Failed' : 'Succeeded' });
+    const isDone = snapshot !== undefined;
+    const done = { name: 'finish', state: { terminated: { exitCode: 0 } } };
+    const containerStatuses = withInjected(pod, isDone ? [done] : []);
+    // What was put beside it goes on, and with it the pod.
+    const after = !isDone ? 'Failed' : containerStatuses.length > 1 ? 'Running' : 'Succeeded';
+    this.#write(placed, { phase: after, initContainerStatuses: injectedInit(pod), containerStatuses });
   }
 
   #place(pod: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
@@ -195,7 +214,12 @@ export class SimKubelet {
       phase: 'Running',
       podIP,
       conditions: [this.#ready('False', statusOf(pod))],
-      containerStatuses: [{ containerID, ...(failure !== undefined && crashed) }],
+      initContainerStatuses: injectedInit(pod),
+      containerStatuses: this.#beside(pod, {
+        name: 'etcd',
+        containerID,
+        ...(failure !== undefined && crashed),
+      }),
     });
   }
 
@@ -207,7 +231,7 @@ export class SimKubelet {
       phase: podIP === undefined ? 'Pending' : 'Running',
       ...(podIP !== undefined && { podIP }),
       conditions: [this.#ready('False', statusOf(pod))],
-      containerStatuses: [{ image: versionOf(pod), state: { waiting } }],
+      containerStatuses: this.#beside(pod, { name: 'etcd', image: versionOf(pod), state: { waiting } }),
     });
   }
 
@@ -245,28 +269,50 @@ export class SimKubelet {
     this.#kube.change(claim, { status: after });
   }
 
+  #isHampered(pod: KubeObject): boolean {
+    return this.hampered.has(pod.metadata.name) && injectedInit(pod).length > 0;
+  }
+
+  /** What is told of all containers of the pod. */
+  #beside(pod: KubeObject, own: Told): Told[] {
+    const hampered = {
+      ready: false,
+      state: { waiting: { reason: 'CrashLoopBackOff', message: 'injected' } },
+    };
+    return withInjected(pod, [own]).map(each =>
+      each.name === own.name || !this.#isHampered(pod) ? each : { ...each, ...hampered },
+    );
+  }
+
   #write(pod: KubeObject, status: PodStatus): void {
     this.#kube.change(pod, { status });
   }
 }
 
+type Told = NonNullable<PodStatus['containerStatuses']>[number];
+
+function etcdStatus({ containerStatuses = [] }: PodStatus): Told | undefined {
+  return containerStatuses.find(({ name }) => name === 'etcd');
+}
+
 /** The version of the image that the pod is to run. */
 export function versionOf(pod: KubeObject): string {
-  return (pod['spec'] as PodSpec).containers[0]?.image?.split(':v')[1] ?? '';
+  return etcdOf(pod)?.image?.split(':v')[1] ?? '';
 }
 
 export function statusOf(pod: KubeObject): PodStatus {
   return (pod['status'] ?? {}) as PodStatus;
 }
 
-/** The claim that the pod's first volume is of. */
+/** The claim that the pod's data is on. */
 function claimOf(pod: KubeObject): string | undefined {
-  return (pod['spec'] as PodSpec).volumes[0]?.persistentVolumeClaim?.claimName;
+  return (pod['spec'] as PodSpec).volumes.find(({ name }) => name === 'data')?.persistentVolumeClaim
+    ?.claimName;
 }
 
 /** A pod that is no member: it makes the data of one. */
 export function isSeed(pod: KubeObject): boolean {
-  return (pod['spec'] as PodSpec).initContainers !== undefined;
+  return (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true;
 }
 
 export function isEphemeral(pod: KubeObject): boolean {

@@ -33,6 +33,8 @@ export interface WorldOptions {
   readonly tls?: EtcdClusterSpec['TLS'] | 'plain text';
   /** Workflows are told what the watcher of src/watcher tells them; left out: whenever something happened, and at any time. */
   readonly isWatched?: boolean;
+  /** Whether pods get containers that nobody asked for; of a third of all seeds when left out. */
+  readonly injects?: boolean;
 }
 
 export class SimWorld {
@@ -91,7 +93,7 @@ export class SimWorld {
   /** The client Service was there once. */
   hasClients = false;
 
-  constructor({ seed, only, coverage, isEphemeral, tls, isWatched = false }: WorldOptions) {
+  constructor({ seed, only, coverage, isEphemeral, tls, isWatched = false, injects }: WorldOptions) {
     this.random = new Random(seed);
     const { random } = this;
     this.chaos = new Chaos(seed, only);
@@ -102,6 +104,8 @@ export class SimWorld {
     this.tls = tls === 'plain text' ? undefined : (tls ?? tlsByChance);
     this.hasTemplate = !this.isEphemeral && (random.chance(0.9) || isEphemeral !== undefined);
     this.kube = new SimKube(() => this.now);
+    // Not by the world's own chance: what a seed does besides stays the same.
+    this.kube.injects = injects ?? seed % 3 === 0;
     const clock = { now: () => this.now, tick: () => this.ticks };
     this.invariants = new Invariants({
       kube: this.kube,

@@ -132,6 +132,7 @@ function calm(world: SimWorld): void {
   for (const process of world.etcd.processes.values())
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
+  world.kubelet.hampered.clear();
   for (const found of [...world.kube.all('PersistentVolumeClaim'), ...world.kube.all('Pod')]) {
     const { labels = {}, annotations = {} } = world.taken.get(found.metadata.uid ?? '') ?? {};
     const metadata = {

@@ -18,6 +18,7 @@ import { ActivityEnvironment } from './activity-environment.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 import { hash } from '../fakes/etcd/cluster.ts';
 import { FakeVerifier } from '../fakes/kubernetes/verifier.ts';
+import { injected, injectsEverywhere } from '../fakes/kubernetes/injected.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { PassingTime } from '../fakes/waiting.ts';
@@ -49,7 +50,10 @@ export const SPEC: EtcdBackupSpec = {
 type OperatorProcess = <R>(call: (activities: Activities) => Promise<R>, signal?: AbortSignal) => Promise<R>;
 
 export class BackupWorld implements Ground {
-  readonly kube = new FakeKube({});
+  readonly kube = new FakeKube({
+    complete: (object, isNew) =>
+      injectsEverywhere() && isNew && object.kind === 'Pod' ? injected(object) : object,
+  });
   readonly etcd = new FakeEtcd();
   readonly store: FakeStore;
   readonly events: { readonly type: string; readonly reason: string; readonly message: string }[] = [];

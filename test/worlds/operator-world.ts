@@ -22,6 +22,7 @@ import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { clusterProtocol } from './protocols.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
+import { injected, injectsEverywhere } from '../fakes/kubernetes/injected.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeKubelet } from '../fakes/kubernetes/kubelet.ts';
 import { type Ground, Killed, rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
@@ -38,6 +39,8 @@ export interface WorldOptions {
   readonly spec?: EtcdClusterSpec;
   /** Whether the Kubernetes cluster has a default StorageClass. */
   readonly storageClass?: boolean;
+  /** Whether every pod that is made gets containers and defaults that the operator did not ask for. */
+  readonly injects?: boolean;
 }
 
 const NAMESPACE = 'shop';
@@ -104,7 +107,13 @@ export function peopleOf({ paused, aborted, failed, approvals = [], requests = [
 }
 
 export class OperatorWorld implements Ground {
-  readonly kube: FakeKube = new FakeKube({ gracefulKinds: ['Pod'], now: () => new Date(this.now) });
+  /** Whether every pod that is made gets containers and defaults that the operator did not ask for. */
+  injects: boolean;
+  readonly kube: FakeKube = new FakeKube({
+    gracefulKinds: ['Pod'],
+    now: () => new Date(this.now),
+    complete: (object, isNew) => (this.injects && isNew && object.kind === 'Pod' ? injected(object) : object),
+  });
   readonly etcd = new FakeEtcd();
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
   /** Where backups lie. */
@@ -133,7 +142,9 @@ export class OperatorWorld implements Ground {
     name = 'example',
     spec = { size: 3, version: '3.6.16' },
     storageClass = true,
+    injects = injectsEverywhere(),
   }: WorldOptions = {}) {
+    this.injects = injects;
     const [resource] = this.kube.seed({
       apiVersion: API_VERSION,
       kind: 'EtcdCluster',

@@ -1,12 +1,15 @@
 /** Opens a claim as a store: through a pod beside it, since a claim can be mounted only in its own namespace. */
 import {
+  CLAIM_STORE,
   CLAIM_STORE_HOST,
   CLAIM_STORE_PORT,
+  CLAIM_VOLUME,
   type ClaimStoreOwner,
   claimStorePod,
   IDENTITY,
   type PodPlace,
 } from '../../objects/claim-store.ts';
+import { containerNamed } from '../../objects/containers.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { StoreMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
@@ -58,7 +61,7 @@ export async function openClaim(
   // A pod reads its identity when it starts: one that has another is of no use.
   const image = await deps.image();
   const isFit = (pod: KubeObject): boolean =>
-    known !== undefined && claimOf(pod) === claim && imageOf(pod) === image;
+    known !== undefined && claimOf(pod) === claim && containerNamed(pod, CLAIM_STORE)?.image === image;
   await removeUnfit(deps, owner, isFit);
   const secret = known ?? (await issueIdentity(deps, owner));
   const pod = await ensurePod(kube, owner, claimStorePod(owner, { image, claim, place }));
@@ -86,14 +89,10 @@ export async function openClaim(
 
 function claimOf(pod: KubeObject): string | undefined {
   const { volumes = [] } = (pod['spec'] ?? {}) as {
-    readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[];
+    readonly volumes?: readonly {
+      readonly name: string;
+      readonly persistentVolumeClaim?: { readonly claimName: string };
+    }[];
   };
-  return volumes.find(volume => volume.persistentVolumeClaim !== undefined)?.persistentVolumeClaim?.claimName;
-}
-
-function imageOf(pod: KubeObject): string | undefined {
-  const { containers = [] } = (pod['spec'] ?? {}) as {
-    readonly containers?: readonly { readonly image?: string }[];
-  };
-  return containers[0]?.image;
+  return volumes.find(({ name }) => name === CLAIM_VOLUME)?.persistentVolumeClaim?.claimName;
 }

@@ -1,10 +1,14 @@
 /** Pods that serve a store to the operator: made, waited for, and ended. */
 import type { KubeClient, KubeObject, WritableObject } from '../../kube/port.ts';
 import { isAlreadyExists, isConflict } from '../../kube/errors.ts';
-import { type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.ts';
+import { CLAIM_STORE, type ClaimStoreOwner, claimStoreName } from '../../objects/claim-store.ts';
+import { statusNamed } from '../../objects/containers.ts';
+import { VERIFIER } from '../../objects/verify-pod.ts';
 import type { Store } from '../../store/port.ts';
 import { POD } from '../runtime/kinds.ts';
-import { isControlledBy, podFacts } from '../observe/pod-facts.ts';
+import { exitWords, memoryOf } from '../observe/container-exit.ts';
+import { isControlledBy } from '../observe/pod-facts.ts';
+import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { type WaitTime, waitUntil } from '../runtime/poll.ts';
 import { BackupFailure } from './failure.ts';
 
@@ -47,9 +51,9 @@ export async function removeUnfit(
         `pod ${ref.namespace}/${ref.name} is not owned by the operator: delete it`,
       );
     }
-    const { phase, deleting } = podFacts(found, owner.uid);
-    if (!deleting && ['Pending', 'Running'].includes(phase) && isFit(found)) return 'done';
-    if (!deleting) await endPod(kube, found);
+    const isGoing = found.metadata.deletionTimestamp !== undefined;
+    if (!isGoing && !hasEnded(found, containerOf(owner)) && isFit(found)) return 'done';
+    if (!isGoing) await endPod(kube, found);
     return 'notYet';
   });
   if (outcome !== 'done')
@@ -73,9 +77,26 @@ export async function ensurePod(
   }
 }
 
+/** The container that serves: the pod is what this one is, whatever others put beside it. */
+const containerOf = ({ role }: ClaimStoreOwner): string => (role === 'verify' ? VERIFIER : CLAIM_STORE);
+
+const statusOf = (pod: KubeObject): PodStatus => (pod['status'] ?? {}) as PodStatus;
+
+/** Whether it will never serve again: it is never started a second time. */
+function hasEnded(pod: KubeObject, container: string): boolean {
+  return ['Succeeded', 'Failed'].includes(statusOf(pod).phase ?? '') || endOf(pod, container) !== undefined;
+}
+
+/** How its container ended, in words. */
+function endOf(pod: KubeObject, container: string): string | undefined {
+  const ended = statusNamed(statusOf(pod), container)?.state?.terminated;
+  return ended && (exitWords(ended, memoryOf(pod, container)) ?? `it ended with exit code ${ended.exitCode}`);
+}
+
 /** Waits for the pod to run and answers its address. Throws a BackupFailure that says what keeps it from starting. */
 export async function addressOf(deps: Waiting, owner: ClaimStoreOwner): Promise<string> {
   const ref = { ...POD, namespace: owner.namespace, name: claimStoreName(owner) };
+  const container = containerOf(owner);
   let ip: string | undefined;
   let trouble: string | undefined;
   const isTime = (window: number): boolean => window < (trouble === undefined ? WINDOWS : TROUBLED_WINDOWS);
@@ -86,9 +107,9 @@ export async function addressOf(deps: Waiting, owner: ClaimStoreOwner): Promise<
         trouble = 'it was deleted';
         return 'trouble';
       }
-      const facts = podFacts(found, owner.uid);
-      trouble = facts.trouble?.message;
-      if (facts.phase === 'Running') ({ ip } = facts);
+      const status = statusOf(found);
+      trouble = endOf(found, container) ?? troubleOfHelper(found, container);
+      if (statusNamed(status, container)?.state?.running !== undefined) ip = status.podIP || undefined;
       return ip === undefined ? 'notYet' : 'done';
     });
   }

@@ -2,11 +2,13 @@
 import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { KubeObject } from '../../kube/port.ts';
+import { statusNamed } from '../../objects/containers.ts';
 import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
 import { SCRATCH_SNAPSHOT, VERIFIER, type VerifyPod, verifyPod } from '../../objects/verify-pod.ts';
 import { parseReport, type VerificationReport } from '../../planner/backup/verification.ts';
 import type { Store } from '../../store/port.ts';
-import { terminationReason } from '../observe/termination-message.ts';
+import { exitWords, memoryOf } from '../observe/container-exit.ts';
+import type { PodStatus } from '../observe/pod-trouble.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import { placeBeside } from '../runtime/pod-placement.ts';
@@ -92,33 +94,22 @@ async function heard(deps: Dependencies, pod: KubeObject, deadlineMs: number): P
   for (let spent = 0; report === undefined && spent <= deadlineMs; spent += LOOK_MS) {
     await waitUntil(deps, async () => {
       const found = await deps.kube.get({ ...POD, namespace, name });
-      report = found?.metadata.uid === uid ? reportOf(found) : gone('it was deleted');
+      report = found !== undefined && found.metadata.uid === uid ? reportOf(found) : gone('it was deleted');
       return report === undefined ? 'notYet' : 'done';
     });
   }
   return report ?? gone('it did not complete in time');
 }
 
-interface PodStatus {
-  readonly phase?: string;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly containerStatuses?: readonly {
-    readonly name: string;
-    readonly state?: { readonly terminated?: { readonly reason?: string; readonly message?: string } };
-  }[];
-}
-
 /** Undefined: it still works. */
-function reportOf(pod: KubeObject | undefined): VerificationReport | undefined {
-  const { phase, reason, message, containerStatuses = [] } = (pod?.['status'] ?? {}) as PodStatus;
-  const ended = containerStatuses.find(({ name }) => name === VERIFIER)?.state?.terminated;
+function reportOf(pod: KubeObject): VerificationReport | undefined {
+  const status = (pod['status'] ?? {}) as PodStatus;
+  const ended = statusNamed(status, VERIFIER)?.state?.terminated;
   if (ended !== undefined) {
-    return (
-      parseReport(ended.message) ??
-      gone(terminationReason(ended.message) || (ended.reason ?? 'it ended without a message'))
-    );
+    const words = exitWords(ended, memoryOf(pod, VERIFIER));
+    return parseReport(ended.message) ?? gone(words || (ended.reason ?? 'it ended without a message'));
   }
+  const { phase, reason, message } = status;
   return phase === 'Failed' ? gone(message ?? reason ?? 'it failed without a message') : undefined;
 }
 

@@ -20,12 +20,15 @@ import {
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { KubeObject } from '../../kube/port.ts';
+import { containerNamed, ETCD_CONTAINER, statusNamed } from '../../objects/containers.ts';
 import { firstDrift, type StoredObject } from '../../objects/drift.ts';
 import { firstStartOf } from '../../objects/first-start.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { readAuthorities } from '../../objects/trusted.ts';
 import type { ObjectFacts, PodFacts } from '../../planner/model/observation.ts';
+import { exitWords, type Memory, memoryOf } from './container-exit.ts';
 import { type PodStatus, troubleOf } from './pod-trouble.ts';
+import { phaseOf, readiness } from './pod-readiness.ts';
 
 /**
  * What the planner knows of a pod. `ownerUid` is the uid of the cluster that asks, `cluster` its name where it matters which of its
@@ -34,14 +37,15 @@ import { type PodStatus, troubleOf } from './pod-trouble.ts';
 export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): PodFacts {
   const status = (pod['status'] ?? {}) as PodStatus;
   const { metadata } = pod;
-  const { args = [], image } = containerOf(pod);
+  const memory = { ...memoryOf(pod, ETCD_CONTAINER), field: 'spec.pod.resources.limits.memory' };
+  const { args = [], image } = containerNamed(pod, ETCD_CONTAINER) ?? {};
   return {
     name: metadata.name,
     uid: metadata.uid ?? '',
     owned: isControlledBy(pod, ownerUid),
     ...(!hasController(pod) && { unowned: true }),
     ...notesOf(metadata.annotations),
-    phase: status.phase ?? 'Unknown',
+    phase: phaseOf(status),
     ...readiness(status, metadata.annotations?.[ANNOTATION_REPLACED_CONTAINER]),
     deleting: metadata.deletionTimestamp !== undefined,
     goneBy: parseTimestamp(metadata.deletionTimestamp),
@@ -49,13 +53,24 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     peerUrl: peerUrlIn(args),
-    trouble: troubleOf(status, image),
+    trouble: troubleOf(status, { image, memory }),
+    ...exitOf(status, memory),
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     container: containerIdOf(pod),
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args }),
     ...(cluster !== undefined && labelsLacking(pod, cluster)),
   };
+}
+
+/** How often etcd was started again, and why it ended last, unless it was asked to. */
+function exitOf(status: PodStatus, memory: Memory): Pick<PodFacts, 'restarts' | 'lastExit'> {
+  const { restartCount = 0, state, lastState } = statusNamed(status, ETCD_CONTAINER) ?? {};
+  const ended = state?.terminated ?? lastState?.terminated;
+  if (restartCount === 0 || ended === undefined || ended.exitCode === 0) return {};
+  const { reason = 'Error', exitCode, finishedAt } = ended;
+  const message = exitWords(ended, memory) ?? `${reason}, exit code ${exitCode}`;
+  return { restarts: restartCount, lastExit: { reason, message, at: parseTimestamp(finishedAt) } };
 }
 
 /** What the operator wrote on the pod when it made it. */
@@ -85,34 +100,15 @@ function labelsLacking({ metadata }: KubeObject, cluster: string): Pick<PodFacts
   return lacking.length === 0 ? {} : { labelsLacking: Object.fromEntries(lacking) };
 }
 
-/**
- * A kubelet tells of a container that it has started for a new image up to a second later, when the member has long answered: until
- * then what it says is about the container before, and the new one is not ready yet.
- */
-function readiness(
-  { conditions = [], containerStatuses: [container] = [] }: PodStatus,
-  replaced: string | undefined,
-): Pick<PodFacts, 'ready' | 'statusStale'> {
-  const ready = conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  if (ready && replaced !== undefined && container?.containerID === replaced) return { ready: false };
-  return !ready && container?.ready === true ? { ready, statusStale: true } : { ready };
-}
-
-/** The container that the pod runs, as its kubelet told last; undefined before it has any. */
+/** The container of etcd that the pod runs, as its kubelet told last; undefined before it has any. */
 export function containerIdOf(pod: KubeObject): string | undefined {
-  const { containerStatuses: [container] = [] } = (pod['status'] ?? {}) as PodStatus;
-  return container?.containerID || undefined;
+  return statusNamed((pod['status'] ?? {}) as PodStatus, ETCD_CONTAINER)?.containerID || undefined;
 }
 
 const PEER_URL_FLAG = '--initial-advertise-peer-urls=';
 
 function peerUrlIn(args: readonly string[]): string | undefined {
   return args.find(flag => flag.startsWith(PEER_URL_FLAG))?.slice(PEER_URL_FLAG.length);
-}
-
-/** The image that the pod's container is to run. */
-export function imageOf(pod: KubeObject): string | undefined {
-  return containerOf(pod).image;
 }
 
 /** A value that nobody but people can have given counts as none. */
@@ -163,12 +159,4 @@ function timesOf(
     readyChangedAt: parseTimestamp(ready?.lastTransitionTime),
     imageReplacedAt: parseTimestamp(replaced),
   };
-}
-
-interface PodSpec {
-  readonly containers?: readonly { readonly args?: readonly string[]; readonly image?: string }[];
-}
-
-function containerOf(pod: KubeObject): NonNullable<PodSpec['containers']>[number] {
-  return (pod['spec'] as PodSpec | undefined)?.containers?.[0] ?? {};
 }

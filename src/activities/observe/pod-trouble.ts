@@ -1,23 +1,16 @@
 /** Why pods do not come up, in the words of the kubelet or the scheduler. Pure translation. */
 import type { KubeObject } from '../../kube/port.ts';
+import {
+  type ContainerStatus,
+  type ContainerStatuses,
+  ETCD_CONTAINER,
+  statusNamed,
+} from '../../objects/containers.ts';
 import type { PodTrouble } from '../../planner/model/observation.ts';
-import { terminationReason } from './termination-message.ts';
+import { exitWords, type Memory, memoryOf } from './container-exit.ts';
 
-interface ContainerStatus {
-  readonly containerID?: string;
-  readonly ready?: boolean;
-  readonly image?: string;
-  readonly restartCount?: number;
-  readonly state?: { readonly waiting?: StateReason; readonly terminated?: StateReason };
-  readonly lastState?: { readonly terminated?: StateReason };
-}
-interface StateReason {
-  readonly exitCode?: number;
-  readonly reason?: string;
-  readonly message?: string;
-}
 /** What a kubelet and the scheduler write, as far as it is read. */
-export interface PodStatus {
+export interface PodStatus extends ContainerStatuses {
   readonly phase?: string;
   readonly podIP?: string;
   readonly reason?: string;
@@ -29,62 +22,85 @@ export interface PodStatus {
     readonly message?: string;
     readonly lastTransitionTime?: string;
   }[];
-  readonly initContainerStatuses?: readonly ContainerStatus[];
-  readonly containerStatuses?: readonly ContainerStatus[];
 }
 
-/** Why a pod that is to run to its end does not begin, whichever of its containers it is; undefined while nothing says so. */
-export function troubleOfHelper(pod: KubeObject): string | undefined {
-  const status = (pod['status'] ?? {}) as PodStatus;
-  const { initContainerStatuses = [], containerStatuses = [] } = status;
-  const found =
-    troubleOf({ ...status, containerStatuses: [] }, undefined) ??
-    [...initContainerStatuses, ...containerStatuses]
-      .map(container => waitingTrouble(container, undefined))
-      .find(each => each !== undefined);
+/**
+ * Why a pod that does one piece of work does not begin it; undefined while nothing says so. It begins when this container starts,
+ * before which every init container has to, also one that somebody injected; what becomes of other containers beside it does not matter.
+ */
+export function troubleOfHelper(pod: KubeObject, container: string): string | undefined {
+  const found = troubleIn((pod['status'] ?? {}) as PodStatus, container, {
+    memory: memoryOf(pod, container),
+  });
   return found && `${found.reason}: ${found.message}`;
+}
+
+/** What a pod's etcd is to run. */
+export interface Wanted {
+  /** While it is pulled the kubelet shows the one before. */
+  readonly image?: string | undefined;
+  readonly memory?: Memory;
+}
+
+/** Why a member's pod does not come up, when its kubelet or the scheduler has said so. */
+export function troubleOf(status: PodStatus, wanted: Wanted): PodTrouble | undefined {
+  return troubleIn(status, ETCD_CONTAINER, wanted);
+}
+
+function troubleIn(status: PodStatus, container: string, wanted: Wanted): PodTrouble | undefined {
+  const unscheduled = status.conditions?.find(
+    ({ type, status: is }) => type === 'PodScheduled' && is === 'False',
+  );
+  if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
+  if (status.phase === 'Failed') return trouble(status, 'Failed');
+  const own = statusNamed(status, container);
+  return (
+    (own && (waitingTrouble(own, wanted) ?? endedTrouble(own, wanted))) ??
+    // While it runs it has no use for those that were to end before it.
+    (own?.state?.running === undefined ? blockingTrouble(status, container) : undefined)
+  );
+}
+
+/** An init container without which the pod does not go on, most often one that somebody injected. */
+function blockingTrouble({ initContainerStatuses = [] }: PodStatus, own: string): PodTrouble | undefined {
+  for (const status of initContainerStatuses) {
+    const found = waitingTrouble(status, {}) ?? endedTrouble(status, {});
+    if (found === undefined) continue;
+    const { name } = status;
+    return name === own
+      ? found
+      : { ...found, message: `init container ${name}: ${found.message}`, container: name };
+  }
+  return undefined;
 }
 
 /** Reasons of a waiting container that pass by themselves within moments. */
 const STARTING = ['ContainerCreating', 'PodInitializing'];
 
 /**
- * Why a pod does not come up, when its kubelet or the scheduler has said so.
- * @param wanted the image that the pod is to run; while it is pulled the kubelet shows the one before
- */
-export function troubleOf(status: PodStatus, wanted: string | undefined): PodTrouble | undefined {
-  const unscheduled = status.conditions?.find(
-    ({ type, status: is }) => type === 'PodScheduled' && is === 'False',
-  );
-  if (unscheduled !== undefined) return trouble(unscheduled, 'Unschedulable');
-  if (status.phase === 'Failed') return trouble(status, 'Failed');
-  const container = status.containerStatuses?.[0];
-  return container && (waitingTrouble(container, wanted) ?? endedTrouble(container));
-}
-
-/**
  * A container that ended once more after it was started again. The kubelet calls it a crash loop only when it next looks at
  * the pod, up to ten seconds later; the words are the same.
  */
-function endedTrouble({ restartCount = 0, state }: ContainerStatus): PodTrouble | undefined {
+function endedTrouble({ restartCount = 0, state }: ContainerStatus, wanted: Wanted): PodTrouble | undefined {
   const { terminated } = state ?? {};
   if (terminated === undefined || restartCount === 0 || terminated.exitCode === 0) return undefined;
-  return trouble({ message: terminationReason(terminated.message) }, 'CrashLoopBackOff');
+  return trouble({ message: exitWords(terminated, wanted.memory) }, 'CrashLoopBackOff');
 }
 
 function waitingTrouble(
   { image, state, lastState }: ContainerStatus,
-  wanted: string | undefined,
+  wanted: Wanted,
 ): PodTrouble | undefined {
   const waiting = state?.waiting;
   if (waiting?.reason === undefined || STARTING.includes(waiting.reason)) return undefined;
   // The kubelet takes turns between two reasons and several texts for the one fact.
   if (/ImagePull/.test(waiting.reason)) {
-    return { reason: 'ImagePullBackOff', message: `the image ${wanted ?? image} cannot be pulled` };
+    return { reason: 'ImagePullBackOff', message: `the image ${wanted.image ?? image} cannot be pulled` };
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
+  const said = lastState?.terminated ?? (/Error$/.test(waiting.reason) ? waiting : undefined);
   return trouble(
-    { ...waiting, message: terminationReason(lastState?.terminated?.message) ?? waiting.message },
+    { ...waiting, message: (said && exitWords(said, wanted.memory)) ?? waiting.message },
     waiting.reason,
   );
 }

@@ -6,12 +6,13 @@ import {
   ANNOTATION_VERSION,
 } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { containerNamed, containersOf, ETCD_CONTAINER } from '../../objects/containers.ts';
 import { memberPod } from '../../objects/pod.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
-import { containerIdOf, imageOf } from '../observe/pod-facts.ts';
+import { containerIdOf } from '../observe/pod-facts.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 import type { Perform } from './perform.ts';
@@ -42,10 +43,12 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
     storage: cluster.status?.storage?.kind ?? 'PersistentVolumeClaim',
     version: step.version,
   });
-  const [container] = wanted.spec['containers'] as readonly { readonly image: string }[];
+  const image = containerNamed({ spec: wanted.spec }, ETCD_CONTAINER)?.image;
+  const index = containersOf(pod).findIndex(({ name }) => name === ETCD_CONTAINER);
+  if (index < 0) throw preconditionChanged(`pod ${step.member} has no container ${ETCD_CONTAINER}`);
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
   // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
-  const replaced = imageOf(pod) === container?.image ? undefined : containerIdOf(pod);
+  const replaced = containersOf(pod)[index]?.image === image ? undefined : containerIdOf(pod);
   const annotate = (key: string, value: string) => ({
     op: 'add',
     path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
@@ -56,7 +59,8 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
     [
       { op: 'test', path: '/metadata/uid', value: step.uid },
       { op: 'test', path: '/metadata/resourceVersion', value: pod.metadata.resourceVersion },
-      { op: 'replace', path: '/spec/containers/0/image', value: container?.image },
+      { op: 'test', path: `/spec/containers/${index}/name`, value: ETCD_CONTAINER },
+      { op: 'replace', path: `/spec/containers/${index}/image`, value: image },
       annotate(ANNOTATION_VERSION, step.version),
       annotate(ANNOTATION_RENDERED, stamp),
       annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),

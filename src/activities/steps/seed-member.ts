@@ -6,7 +6,8 @@ import { EtcdError } from '../../etcd/port.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { memberPod } from '../../objects/pod.ts';
-import { DONE_BEFORE, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
+import { statusNamed } from '../../objects/containers.ts';
+import { DONE_BEFORE, SEED_CONTAINERS, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
@@ -14,11 +15,11 @@ import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
-import { terminationReason } from '../observe/termination-message.ts';
+import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf } from '../runtime/pod-placement.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
-import { troubleOfHelper } from '../observe/pod-trouble.ts';
+import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
@@ -91,7 +92,7 @@ export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, r
   const outcome = await waitUntil(deps, async () => {
     const found = await deps.kube.get(pod);
     end = endOf(found);
-    trouble = found && troubleOfHelper(found);
+    trouble = found && troubleOfHelper(found, 'finish');
     return end === undefined ? 'notYet' : 'done';
   });
   // Nobody else looks at this pod: what keeps it from starting would be silence.
@@ -172,27 +173,27 @@ interface SeedEnd {
   readonly failure?: string;
 }
 
-interface SeedStatus {
-  readonly phase?: string;
-  readonly message?: string;
-  readonly initContainerStatuses?: readonly ContainerEnd[];
-  readonly containerStatuses?: readonly ContainerEnd[];
-}
-interface ContainerEnd {
-  readonly name: string;
-  readonly state?: { readonly terminated?: { readonly exitCode?: number; readonly message?: string } };
-}
-
-/** How the pod ended; undefined while it has not. */
+/**
+ * How the work of the pod ended; undefined while it has not. Its phase does not say: containers that others put beside ours need not
+ * end, and how they end is of no concern.
+ */
 function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
-  const status = (pod?.['status'] ?? {}) as SeedStatus;
-  if (status.phase === 'Succeeded') return {};
+  const status = (pod?.['status'] ?? {}) as PodStatus;
+  const ended = (name: string) => statusNamed(status, name)?.state?.terminated;
+  const own = SEED_CONTAINERS.map(name => [name, ended(name)] as const);
+  if (ended('finish')?.exitCode === 0 || status.phase === 'Succeeded') return {};
+  const [name, bad] = own.find(([, end]) => (end?.exitCode ?? 0) !== 0) ?? [];
+  if (bad?.message?.trim() === DONE_BEFORE) return {};
+  if (pod !== undefined && name !== undefined && bad !== undefined) {
+    const why =
+      exitWords(bad, memoryOf(pod, name)) ?? `container ${name} ended with exit code ${bad.exitCode}`;
+    return { failure: why };
+  }
   if (status.phase !== 'Failed') return undefined;
-  const ends = [...(status.initContainerStatuses ?? []), ...(status.containerStatuses ?? [])];
-  const bad = ends.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
-  const said = bad?.state?.terminated?.message?.trim();
-  if (said === DONE_BEFORE) return {};
-  return { failure: terminationReason(said) ?? status.message ?? 'its pod failed without a message' };
+  const other = status.initContainerStatuses?.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
+  const why =
+    other && `init container ${other.name} ended with exit code ${other.state?.terminated?.exitCode}`;
+  return { failure: status.message ?? why ?? 'its pod failed without a message' };
 }
 
 /** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */

@@ -1,10 +1,7 @@
 /** The image that this program runs from: pods that help it run the same one. */
+import { containersOf, OPERATOR_CONTAINER } from '../../objects/containers.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { Config } from '../config/config.ts';
-
-interface PodSpec {
-  readonly containers?: readonly { readonly name: string; readonly image: string }[];
-}
 
 /** Answers OPERATOR_IMAGE, else the image of the pod that this process runs in, which is asked for once. */
 export function ownImage(kube: KubeClient, config: Pick<Config, 'image' | 'pod'>): () => Promise<string> {
@@ -21,9 +18,16 @@ export function ownImage(kube: KubeClient, config: Pick<Config, 'image' | 'pod'>
 async function askFor(kube: KubeClient, { image, pod }: Pick<Config, 'image' | 'pod'>): Promise<string> {
   if (image !== undefined) return image;
   const object = await kube.get({ apiVersion: 'v1', kind: 'Pod', ...pod });
-  const { containers = [] } = (object?.['spec'] ?? {}) as PodSpec;
-  const own = containers.find(({ name }) => name === 'operator') ?? containers[0];
-  if (own !== undefined) return own.image;
+  const containers = object === undefined ? [] : containersOf(object);
+  // Whoever renamed it has one container, unless others were injected: then nobody can tell which is ours.
+  const own =
+    containers.find(({ name }) => name === OPERATOR_CONTAINER) ??
+    (containers.length === 1 ? containers[0] : undefined);
+  if (own?.image !== undefined) return own.image;
+  if (object !== undefined)
+    throw new Error(
+      `pod ${pod.namespace}/${pod.name} has no container ${OPERATOR_CONTAINER}, so the operator's image is not known: set OPERATOR_IMAGE`,
+    );
   throw new Error(
     `pod ${pod.namespace}/${pod.name} does not exist, so the operator's image is not known: set OPERATOR_IMAGE`,
   );

@@ -77,7 +77,7 @@ function emptinessOf(view: MemberView): string | undefined {
  * among its peers; one that is sealed has none.
  */
 export function saysEmpty({ pod, started }: MemberView): boolean {
-  if (pod?.trouble === undefined) return false;
+  if (pod?.trouble === undefined || pod.trouble.container !== undefined) return false;
   const { message } = pod.trouble;
   return pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message);
 }

@@ -157,7 +157,8 @@ function full(
 
 function unready(views: readonly MemberView[]): Obstacle | undefined {
   const found = views.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
-  return obstacle('MembersNotReady', found, 'has no ready pod');
+  const [because] = found.flatMap(({ pod }) => pod?.notReadyBecause ?? []);
+  return obstacle('MembersNotReady', found, `has no ready pod${because === undefined ? '' : `: ${because}`}`);
 }
 
 /** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */

@@ -33,6 +33,17 @@ export interface ClusterFacts {
 export interface PodTrouble {
   readonly reason: string;
   readonly message: string;
+  /** The container that the words are about, when it is none of ours: they prove nothing of etcd. */
+  readonly container?: string | undefined;
+}
+
+/** Why a container of etcd ended. */
+export interface ContainerExit {
+  /** Of the kubelet, such as OOMKilled. */
+  readonly reason: string;
+  readonly message: string;
+  /** In milliseconds since the epoch. */
+  readonly at: number | undefined;
 }
 
 /** The node of a pod that stays although it is deleted. */
@@ -63,6 +74,8 @@ export interface PodFacts {
    * Not ready because its node is not heard of: Kubernetes says so of pods whose kubelet called them ready when it spoke last.
    */
   readonly statusStale?: true | undefined;
+  /** Etcd's container is ready, and the pod is not: because of containers beside it, or a readiness gate. In words. */
+  readonly notReadyBecause?: string | undefined;
   readonly deleting: boolean;
   /** Of one that is being deleted: when its grace ends, in milliseconds since the epoch. */
   readonly goneBy?: number | undefined;
@@ -77,6 +90,9 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
+  /** How often etcd was started again in this pod, when it had ended by a fault; and why it ended last. */
+  readonly restarts?: number | undefined;
+  readonly lastExit?: ContainerExit | undefined;
   /** What the operator rendered into it (objects/rendered.ts); a pod that it was taken off has none. */
   readonly stamp?: string | undefined;
   /** The specification that it was made from (objects/made-from.ts). */

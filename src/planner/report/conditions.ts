@@ -162,16 +162,16 @@ function healthy(findings: Findings): ConditionFinding {
   if (unknown.length > 0) return finding('Healthy', 'MembersUnreachable', complaintsOf(unknown));
   const unready = members.filter(member => !member.ready);
   if (unready.length > 0) {
-    return finding(
-      'Healthy',
-      'MembersUnhealthy',
-      `not ready: ${unready.map(member => member.detail.name).join(', ')}`,
-    );
+    return finding('Healthy', 'MembersUnhealthy', `not ready: ${unready.map(nameAndCause).join(', ')}`);
   }
   const missing = membersMissing(observation);
   return missing === undefined
     ? finding('Healthy', 'AllMembersHealthy')
     : finding('Healthy', 'MembersMissing', missing);
+}
+
+function nameAndCause({ detail: { name }, notReadyBecause }: ObservedMember): string {
+  return notReadyBecause === undefined ? name : `${name} (${notReadyBecause})`;
 }
 
 /** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */

@@ -14,6 +14,8 @@ import { withoutUndefined } from '../../api/values/without-undefined.ts';
 export interface ObservedMember {
   readonly detail: MemberDetail;
   readonly ready: boolean;
+  /** Etcd's container is ready, and the pod is not. */
+  readonly notReadyBecause: string | undefined;
   /** Why it is not healthy, in one phrase; undefined when it is. */
   readonly complaint: string | undefined;
 }
@@ -40,6 +42,7 @@ function observeMember(observation: Situation, name: string): ObservedMember {
   const doubt = claim?.home?.why;
   return {
     ready: pod?.ready === true && !pod.deleting,
+    notReadyBecause: pod?.notReadyBecause,
     complaint: complaint && (doubt === undefined ? complaint : `${complaint}; ${doubt}`),
     detail: withoutUndefined<MemberDetail>({
       name,

@@ -26,6 +26,8 @@ export interface FakeKubeOptions {
   readonly gracefulKinds?: readonly string[];
   /** Delete objects once every owner is gone, as the garbage collector does. Default true. */
   readonly collectGarbage?: boolean;
+  /** What admission makes of an object before it is stored. */
+  readonly complete?: (object: KubeObject, isNew: boolean) => KubeObject;
 }
 
 /**

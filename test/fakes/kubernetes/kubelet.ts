@@ -6,7 +6,8 @@
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../../src/objects/seed-pod.ts';
 import { FakeStore } from '../store.ts';
-import { startArguments } from './container-arguments.ts';
+import { etcdOf, startArguments } from './container-arguments.ts';
+import { injectedInit, withInjected } from './injected.ts';
 import type { FakeEtcd } from '../etcd/etcd.ts';
 import type { FakeKube } from './kube.ts';
 
@@ -20,7 +21,9 @@ export interface FakePodStatus {
     message?: string;
     lastTransitionTime?: string;
   }[];
+  initContainerStatuses?: { name: string; [field: string]: unknown }[];
   containerStatuses?: {
+    name: string;
     containerID?: string;
     image?: string;
     restartCount?: number;
@@ -32,8 +35,8 @@ export interface FakePodStatus {
 interface PodSpec {
   nodeName?: string;
   initContainers?: { name: string; args: string[]; image: string }[];
-  containers: { args: string[]; image: string }[];
-  volumes: { persistentVolumeClaim?: { claimName: string } }[];
+  containers: { name: string; args: string[]; image: string }[];
+  volumes: { name: string; persistentVolumeClaim?: { claimName: string } }[];
 }
 
 export class FakeKubelet {
@@ -75,7 +78,7 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
-      else if ((pod['spec'] as PodSpec).initContainers !== undefined) this.#restore(pod);
+      else if (restoring(pod) !== undefined) this.#restore(pod);
       else if (this.#hasOtherImage(pod)) this.#replace(pod);
       else if (statusOf(pod).podIP === undefined) this.#start(pod);
     }
@@ -87,7 +90,10 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       const containerID = this.#untold.get(pod.metadata.name);
       if (containerID !== undefined)
-        this.#write(pod, status => void (status.containerStatuses = [{ containerID }]));
+        this.#write(
+          pod,
+          status => void (status.containerStatuses = withInjected(pod, [{ name: 'etcd', containerID }])),
+        );
     }
     this.#untold.clear();
   }
@@ -104,7 +110,7 @@ export class FakeKubelet {
     if (statusOf(pod).phase !== undefined) return;
     const spec = pod['spec'] as PodSpec;
     const disk = this.#disk(pod, spec);
-    const container = spec.initContainers?.find(({ name }) => name === 'restore');
+    const container = restoring(pod);
     if (disk === undefined || container === undefined) return;
     const { objects } = this.volume(disk);
     const isThere = objects.has(SNAPSHOT_KEY);
@@ -121,10 +127,13 @@ export class FakeKubelet {
     }
     this.#kube.mutate(refOf(pod), object => {
       const ended = { name: 'restore', state: { terminated: { exitCode: 1, message: failure ?? '' } } };
-      object['status'] =
-        failure === undefined
-          ? { phase: 'Succeeded' }
-          : { phase: 'Failed', initContainerStatuses: [ended], containerStatuses: [] };
+      const done = { name: 'finish', state: { terminated: { exitCode: 0 } } };
+      const initContainerStatuses = [...injectedInit(pod), ...(failure === undefined ? [] : [ended])];
+      const containerStatuses = withInjected(pod, failure === undefined ? [done] : []);
+      const stays = failure === undefined && containerStatuses.length > 1;
+      // What was put beside it goes on, and with it the pod.
+      const phase = stays ? 'Running' : failure === undefined ? 'Succeeded' : 'Failed';
+      object['status'] = { phase, initContainerStatuses, containerStatuses };
     });
   }
 
@@ -161,15 +170,21 @@ export class FakeKubelet {
   }
 
   #refuse(pod: KubeObject, reason: string): void {
+    const cannot = { waiting: { reason, message: 'cannot start' } };
     this.#write(pod, status => {
       status.phase = 'Pending';
-      status.containerStatuses = [
+      if (restoring(pod) !== undefined) {
+        status.initContainerStatuses = [{ name: 'prepare', state: cannot }];
+        return;
+      }
+      status.containerStatuses = withInjected(pod, [
         {
-          image: (pod['spec'] as PodSpec).containers[0]?.image ?? '',
+          name: 'etcd',
+          image: imageOf(pod),
           restartCount: 0,
-          state: { waiting: { reason, message: 'cannot start' } },
+          state: cannot,
         },
-      ];
+      ]);
     });
   }
 
@@ -182,7 +197,7 @@ export class FakeKubelet {
     this.#addresses += 1;
     const host = `10.0.0.${this.#addresses}`;
     const args = startArguments(pod);
-    const version = (spec.containers[0]?.image ?? '').split(':v')[1] ?? '';
+    const version = imageOf(pod).split(':v')[1] ?? '';
     const failure = this.#etcd.start({ host, args, disk, version });
     this.starts.push({ pod: pod.metadata.name, args, ...(failure === undefined ? {} : { failure }) });
     this.#kube.mutate(refOf(pod), object => {
@@ -195,22 +210,25 @@ export class FakeKubelet {
       const containerID = `containerd://${this.#addresses}`;
       if (isUntold) this.#untold.set(pod.metadata.name, containerID);
       if (failure === undefined && isUntold) return;
-      status.containerStatuses = [{ containerID }];
+      status.containerStatuses = withInjected(pod, [{ name: 'etcd', containerID, state: { running: {} } }]);
+      const strangers = injectedInit(pod);
+      if (strangers.length > 0) status.initContainerStatuses = strangers;
       if (failure === undefined) return;
-      status.containerStatuses = [
+      status.containerStatuses = withInjected(pod, [
         {
+          name: 'etcd',
           containerID,
           restartCount: 1,
           state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' } },
           lastState: { terminated: { message: failure } },
         },
-      ];
+      ]);
     });
   }
 
   /** What names the disk that the pod's data lies on; undefined while its claim is missing. Binds the claim. */
   #disk(pod: KubeObject, spec: PodSpec): string | undefined {
-    const name = spec.volumes[0]?.persistentVolumeClaim?.claimName;
+    const name = spec.volumes.find(volume => volume.name === 'data')?.persistentVolumeClaim?.claimName;
     if (name === undefined) return pod.metadata.uid;
     const ref = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: pod.metadata.namespace, name };
     const claim = this.#kube.peek(ref);
@@ -255,7 +273,12 @@ export class FakeKubelet {
 }
 
 function imageOf(pod: KubeObject): string {
-  return (pod['spec'] as PodSpec).containers[0]?.image ?? '';
+  return etcdOf(pod)?.image ?? '';
+}
+
+/** The container that unpacks a backup, in a pod that is none of a member. */
+function restoring(pod: KubeObject): { readonly args: string[] } | undefined {
+  return (pod['spec'] as PodSpec).initContainers?.find(({ name }) => name === 'restore');
 }
 
 /** The status of a pod, empty when it has none. */

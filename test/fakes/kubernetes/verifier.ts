@@ -3,6 +3,7 @@ import { LABEL_NAME } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { SCRATCH_SNAPSHOT, VERIFIER } from '../../../src/objects/verify-pod.ts';
 import type { VerificationReport } from '../../../src/planner/backup/verification.ts';
+import { withInjected } from './injected.ts';
 import type { FakeKube } from './kube.ts';
 import { FakeStore } from '../store.ts';
 
@@ -15,7 +16,11 @@ export interface Asked {
 }
 
 interface PodSpec {
-  readonly containers: readonly { readonly args: readonly string[]; readonly image: string }[];
+  readonly containers: readonly {
+    readonly name: string;
+    readonly args: readonly string[];
+    readonly image: string;
+  }[];
 }
 
 export class FakeVerifier {
@@ -62,11 +67,18 @@ export class FakeVerifier {
 
   #statusOf(pod: KubeObject): object | undefined {
     const before = pod['status'] as { readonly containerStatuses?: object } | undefined;
-    if (before?.containerStatuses !== undefined) return undefined;
-    const running = { phase: 'Running', podIP: '10.1.0.1' };
+    if (JSON.stringify(before?.containerStatuses ?? '').includes('terminated')) return undefined;
+    const works = { name: VERIFIER, state: { running: {} } };
+    const running = {
+      phase: 'Running',
+      podIP: '10.1.0.1',
+      containerStatuses: withInjected<{ name: string; state: object }>(pod, [works]),
+    };
     const snapshot = this.#scratchOf(pod.metadata.uid ?? '').objects.get(SCRATCH_SNAPSHOT)?.bytes;
     if (snapshot === undefined) return running;
-    const [ours, etcd] = (pod['spec'] as PodSpec).containers;
+    const { containers } = pod['spec'] as PodSpec;
+    const ours = containers.find(({ name }) => name === VERIFIER);
+    const etcd = containers.find(({ name }) => name === 'etcd');
     const [level = '', revision = ''] = ours?.args ?? [];
     const asked = { level, revision, snapshot, image: etcd?.image ?? '' };
     this.asked.push(asked);
@@ -74,7 +86,9 @@ export class FakeVerifier {
     const message = typeof said === 'string' ? said : JSON.stringify(said);
     return {
       ...running,
-      containerStatuses: [{ name: VERIFIER, state: { terminated: { exitCode: 0, message } } }],
+      containerStatuses: withInjected<{ name: string; state: object }>(pod, [
+        { name: VERIFIER, state: { terminated: { exitCode: 0, message } } },
+      ]),
     };
   }
 

@@ -30,9 +30,10 @@ const EMPTY =
 
 /** A pod whose etcd was killed, and the end of whose log is this. */
 function killed(log: string): KubeObject {
-  const terminated = { exitCode: 137, reason: 'OOMKilled', message: log };
+  const terminated = { exitCode: 137, reason: 'Error', message: log };
   const containerStatuses = [
     {
+      name: 'etcd',
       restartCount: 3,
       state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 5m0s' } },
       lastState: { terminated },

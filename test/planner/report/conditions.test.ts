@@ -268,6 +268,13 @@ describe('Healthy', () => {
       'MembersUnhealthy',
       'not ready: example-1',
     ],
+    [
+      'a member answers and a container that somebody put into its pod is not ready',
+      withPod({ ready: false, notReadyBecause: 'container a-proxy is not ready' }, well),
+      'False',
+      'MembersUnhealthy',
+      'not ready: example-1 (container a-proxy is not ready)',
+    ],
     ['it is being created', anObservation({ cluster: creating }), 'False', 'Creating', /has started yet/],
     [
       'it cannot be created',

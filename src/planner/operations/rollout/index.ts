@@ -165,8 +165,8 @@ function haltedBy(observation: Situation): Decision | undefined {
   if (unready.length === 0) return undefined;
   const members = unready.map(pod => pod.name);
   const faults = unready.map(
-    ({ name, trouble }) =>
-      `${name} ${trouble === undefined ? 'is not ready' : `${trouble.reason}: ${trouble.message}`}`,
+    ({ name, trouble, notReadyBecause }) =>
+      `${name} ${trouble === undefined ? `is not ready${notReadyBecause === undefined ? '' : `: ${notReadyBecause}`}` : `${trouble.reason}: ${trouble.message}`}`,
   );
   return blocked({ reason: 'RolloutHalted', message: faults.join('; ') }, [
     { kind: 'awaitMembers', members },

@@ -1,5 +1,6 @@
 /** Where Temporal is, as the Deployment of the operator says. Pure. */
 import type { KubeObject } from '../../../kube/port.ts';
+import { OPERATOR_CONTAINER } from '../../../objects/containers.ts';
 
 export interface TemporalPlace {
   /** `host:port` of its frontend, as the operator's pods reach it. */
@@ -32,13 +33,19 @@ interface Variable {
   readonly valueFrom?: unknown;
 }
 interface PodOwner {
-  readonly template?: { readonly spec?: { readonly containers?: readonly { readonly env?: Variable[] }[] } };
+  readonly template?: {
+    readonly spec?: {
+      readonly containers?: readonly { readonly name?: string; readonly env?: Variable[] }[];
+    };
+  };
 }
 
 /** What the variables of its Deployment tell the operator. @throws RangeError when they stand in another object */
 export function placeOf(deployment: KubeObject): TemporalPlace {
   const { template } = (deployment['spec'] ?? {}) as PodOwner;
-  const variables = (template?.spec?.containers ?? []).flatMap(({ env = [] }) => env);
+  const { containers = [] } = template?.spec ?? {};
+  const own = containers.filter(({ name }) => name === OPERATOR_CONTAINER);
+  const variables = (own.length > 0 ? own : containers).flatMap(({ env = [] }) => env);
   const valueOf = (name: string): string | undefined => {
     const variable = variables.findLast(each => each.name === name);
     if (variable?.valueFrom === undefined) return variable?.value;
