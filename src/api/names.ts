@@ -259,3 +259,6 @@ export function isReservedKey(key: string): boolean {
     key === LABEL_APP || key === ANNOTATION_VERSION || key.startsWith('etcd_') || key.startsWith(`${GROUP}/`)
   );
 }
+
+/** The container of the operator's own program in its pods. */
+export const OPERATOR_CONTAINER = 'operator';

@@ -5,8 +5,6 @@
 
 /** The container of etcd in a member's pod. */
 export const ETCD_CONTAINER = 'etcd';
-/** The container of the operator's own program in its pods. */
-export const OPERATOR_CONTAINER = 'operator';
 
 /** A container of a pod's specification, as far as it is read. */
 export interface Container {

@@ -161,7 +161,7 @@ describe('why a pod does not start', () => {
     ],
     [undefined, /its node ran out of memory \(OOMKilled\)$/],
   ])(
-    'it was ended for its memory, with a limit of %s: what it logged last has no part in it',
+    'etcd was ended for its memory, with a limit of %s: what it logged last has no part in it',
     (memory, words) => {
       const facts = podFacts({ ...pod(crashing(killed)), ...limited(memory) }, 'u');
       expect(facts.trouble).toEqual({ reason: 'CrashLoopBackOff', message: expect.stringMatching(words) });
@@ -193,7 +193,7 @@ describe('why a pod does not start', () => {
     expect(facts).toMatchObject({ restarts: 1, lastExit: { message: expect.stringContaining('64Mi') } });
   });
 
-  it('it was asked to end, which is no fault', () => {
+  it('etcd was asked to end, which is no fault', () => {
     const lastState = { terminated: { exitCode: 0, reason: 'Completed' } };
     const status = {
       containerStatuses: [{ name: 'etcd', restartCount: 1, state: { running: {} }, lastState }],

@@ -98,7 +98,7 @@ function waitingTrouble(
     return { reason: 'ImagePullBackOff', message: `the image ${wanted.image ?? image} cannot be pulled` };
   }
   // The last words of an etcd that exited say more than the kubelet's back-off.
-  const said = lastState?.terminated ?? (/Error$/.test(waiting.reason) ? waiting : undefined);
+  const said = lastState?.terminated ?? (waiting.reason.endsWith('Error') ? waiting : undefined);
   return trouble(
     { ...waiting, message: (said && exitWords(said, wanted.memory)) ?? waiting.message },
     waiting.reason,

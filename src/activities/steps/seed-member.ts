@@ -178,22 +178,32 @@ interface SeedEnd {
  * end, and how they end is of no concern.
  */
 function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
-  const status = (pod?.['status'] ?? {}) as PodStatus;
-  const ended = (name: string) => statusNamed(status, name)?.state?.terminated;
-  const own = SEED_CONTAINERS.map(name => [name, ended(name)] as const);
-  if (ended('finish')?.exitCode === 0 || status.phase === 'Succeeded') return {};
-  const [name, bad] = own.find(([, end]) => (end?.exitCode ?? 0) !== 0) ?? [];
-  if (bad?.message?.trim() === DONE_BEFORE) return {};
-  if (pod !== undefined && name !== undefined && bad !== undefined) {
-    const why =
-      exitWords(bad, memoryOf(pod, name)) ?? `container ${name} ended with exit code ${bad.exitCode}`;
-    return { failure: why };
-  }
-  if (status.phase !== 'Failed') return undefined;
-  const other = status.initContainerStatuses?.find(({ state }) => (state?.terminated?.exitCode ?? 0) !== 0);
-  const why =
-    other && `init container ${other.name} ended with exit code ${other.state?.terminated?.exitCode}`;
-  return { failure: status.message ?? why ?? 'its pod failed without a message' };
+  if (pod === undefined) return undefined;
+  const status = (pod['status'] ?? {}) as PodStatus;
+  if (exitCodeOf(status, 'finish') === 0 || status.phase === 'Succeeded') return {};
+  const name = SEED_CONTAINERS.find(each => hasFailed(status, each));
+  const bad = name && statusNamed(status, name)?.state?.terminated;
+  if (bad === undefined) return status.phase === 'Failed' ? { failure: failureOf(status) } : undefined;
+  if (bad.message?.trim() === DONE_BEFORE) return {};
+  return {
+    failure: exitWords(bad, memoryOf(pod, name)) ?? `container ${name} ended with exit code ${bad.exitCode}`,
+  };
+}
+
+function exitCodeOf(status: PodStatus, container: string): number | undefined {
+  return statusNamed(status, container)?.state?.terminated?.exitCode;
+}
+
+const hasFailed = (status: PodStatus, container: string): boolean =>
+  (exitCodeOf(status, container) ?? 0) !== 0;
+
+/** Of a pod none of whose own containers failed: its node ended it, or an init container that somebody injected. */
+function failureOf(status: PodStatus): string {
+  const other = status.initContainerStatuses?.find(({ name }) => hasFailed(status, name));
+  if (status.message !== undefined) return status.message;
+  return other === undefined
+    ? 'its pod failed without a message'
+    : `init container ${other.name} ended with exit code ${exitCodeOf(status, other.name)}`;
 }
 
 /** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */

@@ -1,5 +1,6 @@
 /** The image that this program runs from: pods that help it run the same one. */
-import { containersOf, OPERATOR_CONTAINER } from '../../objects/containers.ts';
+import { OPERATOR_CONTAINER } from '../../api/names.ts';
+import { containersOf } from '../../objects/containers.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { Config } from '../config/config.ts';
 

@@ -1,6 +1,6 @@
 /** Where Temporal is, as the Deployment of the operator says. Pure. */
 import type { KubeObject } from '../../../kube/port.ts';
-import { OPERATOR_CONTAINER } from '../../../objects/containers.ts';
+import { OPERATOR_CONTAINER } from '../../../api/names.ts';
 
 export interface TemporalPlace {
   /** `host:port` of its frontend, as the operator's pods reach it. */
