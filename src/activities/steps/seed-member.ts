@@ -182,8 +182,9 @@ function endOf(pod: KubeObject | undefined): SeedEnd | undefined {
   const status = (pod['status'] ?? {}) as PodStatus;
   if (exitCodeOf(status, 'finish') === 0 || status.phase === 'Succeeded') return {};
   const name = SEED_CONTAINERS.find(each => hasFailed(status, each));
-  const bad = name && statusNamed(status, name)?.state?.terminated;
-  if (bad === undefined) return status.phase === 'Failed' ? { failure: failureOf(status) } : undefined;
+  const bad = name === undefined ? undefined : statusNamed(status, name)?.state?.terminated;
+  if (name === undefined || bad === undefined)
+    return status.phase === 'Failed' ? { failure: failureOf(status) } : undefined;
   if (bad.message?.trim() === DONE_BEFORE) return {};
   return {
     failure: exitWords(bad, memoryOf(pod, name)) ?? `container ${name} ended with exit code ${bad.exitCode}`,
