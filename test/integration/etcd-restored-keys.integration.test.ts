@@ -14,6 +14,7 @@ import { initialClusterId } from '../../src/etcd/cluster-id.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
 import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
+import { restoredRevision } from '../../src/planner/operations/restore/revision-bump.ts';
 import { SNAPSHOT_KEY, seedPod } from '../../src/objects/seed-pod.ts';
 import { EtcdProcessCluster } from '../stack/etcd-process.ts';
 
@@ -117,6 +118,30 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
       } finally {
         for (const member of members) member.close();
         client.close();
+        await Promise.all([cluster.stop(), other.stop()]);
+      }
+    },
+    60_000,
+  );
+
+  test.each([BUMP, 0])(
+    'a restored member that nobody has written to begins where the planner expects it, with revisions raised by %i',
+    async bump => {
+      const cluster = await EtcdProcessCluster.start({ version, size: 1 });
+      const other = await EtcdProcessCluster.unstarted({ version });
+      const member = port.member(cluster.member(0).target);
+      let restored: EtcdMember | undefined;
+      try {
+        const { keys, revision } = await member.countKeys();
+        expect([keys, revision]).toEqual([0, '1']);
+        const snapshot = join(folder, `${version}-${bump}-empty.db`);
+        await snapshotTo(snapshot, member);
+        restored = await restoreOnto(other, { snapshot, version, bump });
+        const opened = restoredRevision({ revision: 1 }, bump);
+        expect(await restored.countKeys(String(opened))).toEqual({ keys: 0, revision: String(opened) });
+      } finally {
+        member.close();
+        restored?.close();
         await Promise.all([cluster.stop(), other.stop()]);
       }
     },

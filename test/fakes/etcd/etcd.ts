@@ -136,7 +136,9 @@ export class FakeEtcd implements EtcdPort {
     const found = this.#bootstrapMember(flags, parseInitialCluster(flags['initial-cluster'] ?? ''), '');
     if (typeof found === 'string') throw new Error(found);
     const { cluster } = found;
-    cluster.revision = options.revision + Number(flags['bump-revision'] ?? 0);
+    // etcdutl adds to the revision of the newest key: to 0 where nobody has written.
+    const bump = Number(flags['bump-revision'] ?? 0);
+    cluster.revision = bump > 0 && options.revision <= 1 ? bump : options.revision + bump;
     cluster.keys = options.keys ?? 0;
     this.#disks.set(options.disk, { cluster, id: cluster.rows[0]?.id ?? '' });
   }

@@ -20,7 +20,7 @@ import { storageFor } from '../../model/storage.ts';
 import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acceptance.ts';
 import { firstRestored } from '../../checks/certificate-coverage.ts';
 import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
-import { bumpFor } from './revision-bump.ts';
+import { bumpFor, restoredRevision } from './revision-bump.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
@@ -131,7 +131,7 @@ function nextIncarnation(observation: Situation, restore: RestoreOfCluster): Inc
   const seed = firstRestored(observation);
   const { source, name, uid } = restore;
   const revisionBump = bumpFor(cluster, restore);
-  const revision = (source?.revision ?? 0) + revisionBump;
+  const revision = restoredRevision(source ?? {}, revisionBump);
   return {
     token: nextToken(observation),
     members: [memberOf(cluster, seed)],

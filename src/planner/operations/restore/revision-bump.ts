@@ -4,7 +4,18 @@
  * every revision that the cluster before it may have had. Pure.
  */
 import type { ClusterFacts } from '../../model/observation.ts';
-import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
+import type { RestoreOfCluster, RestoreSource } from '../../model/restore-of-cluster.ts';
+
+/** The revision of a cluster that nobody has written to. No key has it. */
+const FIRST_REVISION = 1;
+
+/**
+ * The revision that the restored cluster begins at, or above. etcdutl adds to the revision of the newest key, and takes 0 for it
+ * where there is none (etcdutl/snapshot/v3_snapshot.go, `unsafeGetLatestRevision`).
+ */
+export function restoredRevision({ revision = 0 }: Partial<Pick<RestoreSource, 'revision'>>, bump: number): number {
+  return bump > 0 && revision <= FIRST_REVISION ? bump : revision + bump;
+}
 
 /** `spec.revisionBump`, as often as it takes; 0 when it is 0. */
 export function bumpFor(
@@ -12,7 +23,7 @@ export function bumpFor(
   { revisionBump, source }: RestoreOfCluster,
 ): number {
   if (revisionBump === 0) return 0;
-  const from = source?.revision ?? 0;
+  const from = restoredRevision(source ?? {}, revisionBump) - revisionBump;
   const times = Math.ceil((reachedBy(cluster, revisionBump) - from) / revisionBump);
   return revisionBump * Math.max(1, times);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
-import { bumpFor } from '../../../../src/planner/operations/restore/revision-bump.ts';
+import { bumpFor, restoredRevision } from '../../../../src/planner/operations/restore/revision-bump.ts';
 
 const BUMP = 1_000_000_000;
 
@@ -45,7 +45,25 @@ describe('revisions are raised', () => {
     expect(10 + raised).toBeGreaterThan(5_000);
   });
 
+  it('above all that was seen, for a backup of a cluster that nobody has written to', () => {
+    const reached = restoredAt(2 + BUMP);
+    expect(restoredRevision({ revision: 1 }, bump(reached, 1))).toBeGreaterThanOrEqual(2 + 2 * BUMP);
+  });
+
   it('not at all when that is asked for', () => {
     expect(bump(restoredAt(42 + BUMP), 42, 0)).toBe(0);
+  });
+});
+
+describe('a restored cluster begins', () => {
+  it.each([
+    ['at the revision of the backup', 42, 0, 42],
+    ['above it, with revisions raised', 42, BUMP, 42 + BUMP],
+    ['at the first revision, of a backup that nobody has written to', 1, 0, 1],
+    ['at what is added to no key at all, of the same with revisions raised', 1, BUMP, BUMP],
+    ['at what is added, of a backup with a revision of 0', 0, BUMP, BUMP],
+    ['at what is added, of a backup whose revision is not known', undefined, BUMP, BUMP],
+  ])('%s', (_, revision, raised, expected) => {
+    expect(restoredRevision(revision === undefined ? {} : { revision }, raised)).toBe(expected);
   });
 });
