@@ -30,7 +30,7 @@ export function chartObjects(): Map<string, string> {
       `${CHART}/templates/crds/${definition.spec.names.plural}.yaml`,
       template('crds', { source: 'src/api', objects: [definition as unknown as Manifest] }),
     );
-  for (const name of ['cluster-roles.yaml', 'request-policy.yaml'])
+  for (const name of ['cluster-roles.yaml', 'request-policy.yaml', 'restore-policy.yaml'])
     files.set(
       `${CHART}/templates/users/${name}`,
       template('users', { source: `deploy/users/${name}`, objects: manifests(`deploy/users/${name}`) }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
+import { KEY, KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../worlds/restored.ts';
 import { authFile, boltFile } from '../fakes/etcd/bolt-file.ts';
 import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
@@ -125,6 +125,41 @@ describe('a restore in place', () => {
     expect(world.names('Pod')).toEqual(['example-6', 'example-7', 'example-8']);
     expect(world.names('PersistentVolumeClaim')).toHaveLength(9);
     expect(world.cluster.status.incarnation?.token).toMatch(/-3$/);
+  });
+});
+
+describe('what was confirmed', () => {
+  it('is recorded when it is first looked at, and held when the specification is completed later', async () => {
+    const world = await RestoreWorld.withCluster();
+    world.seedEtcdBackup();
+    world.request({ backupRef: { name: 'nightly' }, backupStorageType: '' });
+    await world.stepRestore();
+    expect(world.restore).toMatchObject({ phase: 'Refused', refusal: { reason: 'NotConfirmed' } });
+    const location = `s3://backups/${KEY}`;
+    expect(world.restore.chosen).toEqual({ name: 'nightly', at: 'Latest', location });
+    world.replaceBackup('shop/newer', '2026-11-21T11:00:00Z');
+    world.editRestore({ confirmClusterID: world.cluster.status.clusterID ?? '' });
+    await world.settle();
+    expectRestored(world);
+    expect(world.cluster.status.incarnation?.restore?.location).toBe(location);
+  });
+
+  it('is restored under the name of who asks, which the history keeps', async () => {
+    const world = await RestoreWorld.withCluster();
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '', by: 'ana' });
+    await world.settle();
+    expectRestored(world);
+    expect(world.cluster.status.history?.[0]).toMatchObject({ type: 'restoreCluster', requestedBy: 'ana' });
+  });
+
+  it('is not restored when the object is another one, and nothing is touched', async () => {
+    const world = await RestoreWorld.withCluster();
+    const sha256 = 'ab'.repeat(32);
+    world.request({ confirmClusterID: world.cluster.status.clusterID ?? '', sha256 });
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
+    expect(world.restore.reason).toContain(`but ${sha256} was requested`);
+    expect(world.names('Pod')).toEqual(OLD);
   });
 });
 

@@ -26,8 +26,10 @@ beforeAll(async () => {
   for (const folder of ['crd', 'users', 'users/by-filled'])
     await kubectl('apply', '--server-side', '-k', join(root, 'deploy', folder));
   await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s');
-  const binding = ['ana', '-n', 'default', '--clusterrole=etcd-operator-user', '--user=ana'];
-  await kubectl('create', 'rolebinding', ...binding);
+  for (const role of ['etcd-operator-user', 'etcd-admin']) {
+    const binding = [`ana-${role}`, '-n', 'default', `--clusterrole=${role}`, '--user=ana'];
+    await kubectl('create', 'rolebinding', ...binding);
+  }
   ana = kubeClientOf(await plane.kubeconfigFor('ana'));
 }, 180_000);
 
@@ -68,4 +70,29 @@ test('a request in which nobody is named gets the name of who creates it, and an
   expect(at(await ask('named', 'ana'), 'spec', 'by')).toBe('ana');
   await expect(ask('forged', 'bob')).rejects.toThrow('spec.by must be your user name, which is ana');
   await expect(ask('nobody', '')).rejects.toThrow('spec.by');
+}, 120_000);
+
+test('an EtcdRestore names whoever creates it or changes what it asks for, or nobody', async () => {
+  await inForce();
+  const restore = (name: string, by?: string): Promise<KubeObject> =>
+    ana.create({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      metadata: { namespace: 'default', name },
+      spec: {
+        etcdCluster: { name: 'example' },
+        backupRef: { name: 'nightly' },
+        ...(by !== undefined && { by }),
+      },
+    });
+  const forged = 'spec.by must be your user name, which is ana, or be left out';
+  await expect(restore('forged', 'bob')).rejects.toThrow(forged);
+  expect(at(await restore('nobody'), 'spec', 'by')).toBeUndefined();
+  expect(at(await restore('named', 'ana'), 'spec', 'by')).toBe('ana');
+  const confirm = ['etcdrestore/named', '--type=merge', '-p', '{"spec":{"confirmClusterID":"8e9e05c5"}}'];
+  await expect(kubectl('patch', ...confirm)).rejects.toThrow('spec.by must be your user name');
+  await kubectl('annotate', 'etcdrestore/named', 'looked=at');
+  const patch = { spec: { confirmClusterID: '8e9e05c5' } };
+  const ref = { apiVersion: API_VERSION, kind: 'EtcdRestore', namespace: 'default', name: 'named' };
+  expect(at(await ana.patch(ref, patch, { type: 'merge' }), 'spec', 'by')).toBe('ana');
 }, 120_000);

@@ -14,12 +14,14 @@ beforeAll(async () => {
 afterAll(() => bench.stop());
 
 const ID = '8e9e05c52164694d';
+const SHA = 'ab'.repeat(32);
 const entry = (time: string, revision: number, verified: string) => ({
   time,
   revision,
   verified,
   location: `s3://backups/shop/${revision}`,
   size: 4_096,
+  sha256: SHA,
 });
 const HISTORY = [
   entry('2026-11-23T11:00:00Z', 300, 'Structure'),
@@ -41,17 +43,23 @@ const restores = async () =>
 
 describe('restore', () => {
   test.each<[string, object]>([
-    ['--from nightly', { name: 'nightly', at: 'Latest' }],
-    ['--from nightly --at 250', { name: 'nightly', at: 250 }],
-    ['--from nightly --at 2026-11-22T12:00:00Z', { name: 'nightly', at: '2026-11-22T12:00:00Z' }],
-    ['--from s3://backups/shop/200', { name: 'nightly', at: '2026-11-22T11:00:00Z' }],
-  ])('%s creates one EtcdRestore that names the cluster that is overwritten', async (words, backupRef) => {
+    ['--from nightly', { name: 'nightly', location: 's3://backups/shop/300' }],
+    ['--from nightly --at 250', { name: 'nightly', location: 's3://backups/shop/200' }],
+    ['--from nightly --at 2026-11-22T12:00:00Z', { name: 'nightly', location: 's3://backups/shop/200' }],
+    ['--from s3://backups/shop/200', { name: 'nightly', location: 's3://backups/shop/200' }],
+  ])('%s creates one EtcdRestore that names the backup that was shown, and the cluster that is overwritten', async (words, backupRef) => {
     const { code, err } = await bench.run(`restore example ${words} --yes --cluster-id ${ID}`);
     expect(err).toContain('This will replace the data of cluster/example');
     expect(code).toBe(0);
     const [restore, ...others] = await restores();
     expect(others).toEqual([]);
-    expect(restore?.['spec']).toEqual({ etcdCluster: { name: 'example' }, backupRef, confirmClusterID: ID });
+    expect(restore?.['spec']).toEqual({
+      etcdCluster: { name: 'example' },
+      backupRef,
+      sha256: SHA,
+      confirmClusterID: ID,
+      by: 'ana',
+    });
   });
 
   test('a person types the name of the cluster, and nothing else will do', async () => {
@@ -65,18 +73,14 @@ describe('restore', () => {
     expect(await restores()).toHaveLength(1);
   });
 
-  test('a backup that is not verified is called that', async () => {
-    const { err } = await bench.run('restore example --from nightly --at 150 --dry-run');
-    expect(err).toContain('s3://backups/shop/100');
-    expect(err).toContain('NOT VERIFIED');
-  });
-
   test.each([
     ['restore example', 2, 'Add --from BACKUP'],
     ['restore exmple --from nightly', 1, 'Did you mean example?'],
     ['restore example --from other --yes', 1, 'There are: nightly'],
-    ['restore example --from nightly --at 50 --yes', 1, 'keeps no backup until 50'],
+    ['restore example --from nightly --at 50 --yes', 1, 'keeps no verified backup until 50'],
     ['restore example --from nightly --at yesterday --yes', 2, 'must be a time such as'],
+    ['restore example --from nightly --at 150 --yes', 1, 'keeps no verified backup until 150'],
+    ['restore example --from s3://backups/shop/100 --yes', 1, 's3://backups/shop/100 is not verified'],
     ['restore example --from s3://elsewhere/x --yes', 1, 'keeps s3://elsewhere/x'],
     ['restore example --from nightly --yes', 2, `Add --cluster-id ${ID}`],
     ['restore example --from nightly --yes --cluster-id 1234', 2, 'nothing was sent'],

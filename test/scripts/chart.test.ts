@@ -108,7 +108,7 @@ describe('templates', () => {
       expect(kept).toBe(path.endsWith('by-filled.yaml') ? undefined : objects);
       expect(text.match(/helm.sh\/resource-policy/g)?.length).toBe(kept);
     }
-    expect(generated).toHaveLength(7);
+    expect(generated).toHaveLength(8);
   });
 
   test('have nothing of descriptions that Helm would take for its own', () => {

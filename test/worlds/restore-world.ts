@@ -15,7 +15,8 @@ import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 export const REVISION = 42;
 export const KEYS = 17;
-const KEY = 'etcd/example';
+/** Of the backup in its store. */
+export const KEY = 'etcd/example';
 
 export class RestoreWorld extends OperatorWorld {
   #restore: ClusterRef | undefined;

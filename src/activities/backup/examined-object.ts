@@ -36,8 +36,14 @@ export async function openObject(
   return { store, object };
 }
 
-/** Reads all of the object and says what it is. Throws `EtcdError` `corrupt` for what is no whole snapshot, or another one than its manifest says. */
-export async function examine({ store, object }: OpenedObject, options: CallOptions): Promise<RestoreSource> {
+/**
+ * Reads all of the object and says what it is. Throws `EtcdError` `corrupt` for what is no whole snapshot, or another one than its
+ * manifest says, or than was asked for.
+ */
+export async function examine(
+  { store, object }: OpenedObject,
+  { sha256, ...options }: CallOptions & { readonly sha256?: string | undefined },
+): Promise<RestoreSource> {
   const { key, location } = object;
   if ((await store.head(key, options)) === undefined) {
     throw new StoreError('not-found', `${location} does not exist: correct the path`);
@@ -46,6 +52,10 @@ export async function examine({ store, object }: OpenedObject, options: CallOpti
   const compression = manifest?.compression ?? 'none';
   const proof = await proven(store, key, { ...options, compression });
   const entry = manifest?.entry;
+  if (sha256 !== undefined && sha256 !== proof.sha256) {
+    const message = `${location} has the SHA-256 ${proof.sha256}, but ${sha256} was requested: it is another object than the one that was confirmed`;
+    throw new EtcdError('corrupt', message);
+  }
   if (entry !== undefined)
     refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
   const ranges = rangesOf(store, key, options);

@@ -1,6 +1,7 @@
 /** What an EtcdRestore's own workflow does: it examines the backup, and makes a cluster to restore into. */
 import { Context } from '@temporalio/activity';
 import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
+import type { EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { RestoreStepOf } from '../../planner/restore/steps.ts';
@@ -20,7 +21,8 @@ export async function examineBackup(
     throw preconditionChanged('the specification has changed');
   const opened = await openObject(deps, restore);
   try {
-    const source = await examine(opened, { signal: Context.current().cancellationSignal });
+    const sha256 = restore.spec.sha256 ?? heldSum(restore);
+    const source = await examine(opened, { signal: Context.current().cancellationSignal, sha256 });
     await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
   } catch (error) {
     if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
@@ -29,6 +31,11 @@ export async function examineBackup(
   } finally {
     await opened.store.close();
   }
+}
+
+/** Of what spec.backupRef meant when it was first looked at. */
+function heldSum({ spec, status = {} }: EtcdRestore): string | undefined {
+  return spec.backupRef === undefined ? undefined : status.chosen?.sha256;
 }
 
 /** Makes the EtcdCluster of the template; the annotation keeps it from being made empty. */

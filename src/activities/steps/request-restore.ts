@@ -1,5 +1,6 @@
 import { ANNOTATION_TOTAL_LOSS, API_VERSION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { stillPlanned } from './still-planned.ts';
@@ -15,7 +16,7 @@ export const requestRestore: Perform<'requestRestore'> = async (deps, ref, step)
       apiVersion: API_VERSION,
       kind: 'EtcdRestore',
       metadata: { namespace, name: step.name, annotations: { [ANNOTATION_TOTAL_LOSS]: token } },
-      spec: { etcdCluster: { name }, backupRef: { name: step.backup, at: step.time } },
+      spec: { etcdCluster: { name }, backupRef: backupRefOf(step), ...(step.sha256 !== undefined && { sha256: step.sha256 }) },
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
@@ -34,3 +35,8 @@ export const requestRestore: Perform<'requestRestore'> = async (deps, ref, step)
   const message = `all volumes are lost: EtcdRestore ${step.name} restores the backup of ${step.time}; data written after that${after} is lost`;
   recordClusterEvent(deps, ref, { reason: 'RestoringAfterTotalLoss', message });
 };
+
+/** A step that an earlier release has planned names no location. */
+function backupRefOf({ backup, time, location }: StepOf<'requestRestore'>) {
+  return location === undefined ? { name: backup, at: time } : { name: backup, location };
+}

@@ -88,6 +88,7 @@ const RESTORE_COLUMNS: readonly Column[] = [
   ['Phase', 'string', '.status.phase', 'How far the restore is.'],
   ['Succeeded', 'boolean', '.status.succeeded', 'Whether it succeeded.'],
   ['Revision', 'integer', '.status.revision', 'The revision restored.'],
+  ['By', 'string', '.spec.by', 'Who asks.', 1],
   AGE,
 ];
 

@@ -42,8 +42,27 @@ const restoreSpec = cel(
         .object({
           name: text(253, 'Name of an EtcdBackup of this namespace.').min(1),
           at: at.default('Latest'),
+          location: text(
+            4096,
+            'Exactly this backup, as status.history[].location of the EtcdBackup names it; no other is restored. at is then left out.',
+          )
+            .min(1)
+            .optional(),
         })
         .describe('A backup from the history of an EtcdBackup, instead of backupStorageType.')
+        .optional(),
+      sha256: cel(
+        text(
+          64,
+          'The SHA-256 that the object must have, in hexadecimal, as status.history[].sha256 of the EtcdBackup shows it. An object with another one is refused.',
+        ),
+        { rule: "self.matches('^[0-9a-f]{64}$')", message: 'must be a SHA-256 in lower-case hexadecimal' },
+      ).optional(),
+      by: text(
+        512,
+        'Who asks: your user name, as `kubectl auth whoami` prints it. The admission policy of deploy/users refuses any other. status.history of the EtcdCluster names it.',
+      )
+        .min(1)
         .optional(),
       clusterTemplate: clusterTemplate.optional(),
       confirmClusterID: cel(
@@ -68,6 +87,11 @@ const restoreSpec = cel(
     rule: `${hasType} != has(self.backupRef)`,
     message:
       'exactly one of backupRef and backupStorageType must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+  },
+  {
+    rule: "!has(self.backupRef) || !has(self.backupRef.location) || string(self.backupRef.at) == 'Latest'",
+    message: 'backupRef names a backup by location or by at: remove one of them',
+    fieldPath: '.backupRef',
   },
   ...blockRules('backupStorageType'),
 );
@@ -95,6 +119,13 @@ const source = z.object({
     .optional(),
   clusterID: text(32, 'The cluster that it comes from, in hexadecimal, if known.').optional(),
   time: time('When it was taken, where that is known.').optional(),
+});
+
+const chosen = z.object({
+  name: text(253, 'spec.backupRef.name.'),
+  at: text(64, 'spec.backupRef.at.'),
+  location: text(4096, 'The object that was chosen.'),
+  sha256: text(64, 'Its SHA-256 as status.history of the EtcdBackup recorded it.').optional(),
 });
 
 const refusal = z.object({
@@ -125,6 +156,9 @@ const restoreStatus = z
       .describe(
         'Why it is refused. The refusal holds for this generation, whatever happens to the cluster, until spec changes, the annotation etcd.database.coreos.com/look-again changes, or the workflow receives the signal resync.',
       )
+      .optional(),
+    chosen: chosen
+      .describe('What spec.backupRef meant when it was first looked at; nothing else is restored for it.')
       .optional(),
     source: source.describe('The backup, after it was read completely and verified.').optional(),
     clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),

@@ -9,6 +9,8 @@ export interface OperationRow {
   readonly progress: ReasonOf<'Progressing'>;
   /** Why it is performed when no person asked for it, as the history in status has it. */
   readonly why: string;
+  /** Who asked for it, where its own resource says so and not a request. */
+  readonly asker?: (situation: Situation) => string | undefined;
   /** What it changes from and to, where it changes one thing: versions, or numbers of members. */
   readonly change?: (situation: Situation) => { readonly from?: string | undefined; readonly to: string };
   /** Further conditions while it is performed. */

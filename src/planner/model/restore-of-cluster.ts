@@ -21,6 +21,8 @@ export interface RestoreOfCluster {
   readonly revisionBump: number;
   /** It was refused as it is now, and stays so. */
   readonly refusal?: Refusal;
+  /** Who asks for it, as its specification says. */
+  readonly by?: string;
   /** What its own workflow says that it does or waits for. */
   readonly step?: string;
   /** Made by the operator because every volume was lost: it may begin only while that is so. */
@@ -41,6 +43,7 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
     ...(source && { source }),
     ...(refusal && { refusal }),
     ...(status.step !== undefined && { step: status.step }),
+    ...(spec.by !== undefined && { by: spec.by }),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
     revisionBump: spec.revisionBump ?? DEFAULT_REVISION_BUMP,
     ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),

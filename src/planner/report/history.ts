@@ -59,10 +59,12 @@ export function causeOf(
   { before, request }: { readonly before?: Cause | undefined; readonly request?: PersonRequest | undefined },
 ): Cause {
   const approval = actor.approvals?.find(({ id }) => id === decision.approval);
-  const change = OPERATIONS[decision.operation].change?.(observation);
+  const { change: changeOf, asker } = OPERATIONS[decision.operation];
+  const change = changeOf?.(observation);
+  const askedBy = request?.by ?? asker?.(observation);
   return withoutUndefined<Cause>({
     why: before === undefined ? whyOf(decision, request) : before.why,
-    requestedBy: before === undefined ? request?.by.slice(0, LONGEST_NAME) : before.requestedBy,
+    requestedBy: before === undefined ? askedBy?.slice(0, LONGEST_NAME) : before.requestedBy,
     approvedBy: approval?.by.slice(0, LONGEST_NAME) ?? before?.approvedBy,
     from: before === undefined ? change?.from : before.from,
     to: before === undefined || before.from !== undefined ? change?.to : undefined,

@@ -2,7 +2,7 @@
 import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
 import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
-import type { BackupEntry, EtcdBackup, EtcdRestore } from '../../api/schemas/types.ts';
+import type { BackupEntry, EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { newestEntry } from '../model/newest-entry.ts';
 import type { Obstacle } from '../model/decision.ts';
 
@@ -13,11 +13,13 @@ export interface RestoreObject {
   readonly location: string;
 }
 
+/** What `spec.backupRef` means: recorded when it is first looked at, since `Latest` changes with every backup. */
+export type ChosenBackup = NonNullable<EtcdRestoreStatus['chosen']>;
+
 /**
  * The object, or why it cannot be named.
  * @param backup the EtcdBackup that `spec.backupRef` names, where it exists
- * @param begun where the object is that the restore began with. What `Latest` means changes with every backup, and a history may be
- * lost: once it has begun the store alone is looked up.
+ * @param begun where the object is that the restore began with. A history may be lost: once it has begun the store alone is looked up.
  */
 export function objectOf(
   restore: EtcdRestore,
@@ -26,17 +28,16 @@ export function objectOf(
 ): RestoreObject | Obstacle {
   const { metadata, spec } = restore;
   if (spec.backupRef === undefined) return unchanged(namedObject(spec), metadata.name, begun);
-  const { name, at = 'Latest' } = spec.backupRef;
+  const { name } = spec.backupRef;
   const { namespace } = metadata;
   if (backup === undefined) {
     return missing(
       `EtcdBackup ${namespace}/${name} does not exist: create it, or correct spec.backupRef.name`,
     );
   }
-  const location = begun ?? entryAt(backup.status?.history ?? [], at)?.location;
-  if (location === undefined) {
-    return missing(`EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`);
-  }
+  const chosen = begun === undefined ? chosenBackup(restore, backup) : { location: begun };
+  if ('reason' in chosen) return chosen;
+  const { location } = chosen;
   const place = placeOf(backup.spec);
   const prefix = place && locationOf(backup.spec, { ...place, key: '' });
   if (prefix === undefined || !location.startsWith(prefix)) {
@@ -45,6 +46,36 @@ export function objectOf(
     );
   }
   return { spec: backup.spec, key: location.slice(prefix.length), location };
+}
+
+/**
+ * The entry that is restored: the one that was named or, for a time, a revision or `Latest`, the one that was found first. What was
+ * confirmed is never replaced by another backup.
+ */
+export function chosenBackup({ spec, status = {} }: EtcdRestore, backup: EtcdBackup): ChosenBackup | Obstacle {
+  const { name = '', at = 'Latest', location } = spec.backupRef ?? {};
+  const history = backup.status?.history ?? [];
+  const held = status.chosen;
+  if (location === undefined && held !== undefined && held.name === name && held.at === String(at)) return held;
+  const entry =
+    location === undefined ? entryAt(history, at) : history.find(each => each.location === location);
+  if (entry === undefined) {
+    return missing(
+      location === undefined
+        ? `EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`
+        : `EtcdBackup ${name} has no backup ${location}: correct spec.backupRef.location, or specify the storage type and path instead of spec.backupRef`,
+    );
+  }
+  if ((entry.verified ?? '') === '') {
+    return missing(`${entry.location} is not verified, so it is not restored: name another backup`);
+  }
+  const { sha256 } = entry;
+  if (spec.sha256 !== undefined && sha256 !== undefined && sha256 !== spec.sha256) {
+    return missing(
+      `EtcdBackup ${name} recorded ${entry.location} with the SHA-256 ${sha256}, but spec.sha256 is ${spec.sha256}: name the backup that is meant`,
+    );
+  }
+  return { name, at: String(at), location: entry.location, ...(sha256 !== undefined && { sha256 }) };
 }
 
 /** A restore that has begun brings what was examined, or nothing. */
@@ -69,7 +100,7 @@ function namedObject(restore: EtcdRestore['spec']): RestoreObject | Obstacle {
 }
 
 /** The newest verified entry of all, until a time, or up to a revision. */
-function entryAt(history: readonly BackupEntry[], at: string | number): BackupEntry | undefined {
+export function entryAt(history: readonly BackupEntry[], at: string | number): BackupEntry | undefined {
   const verified = history.filter(entry => (entry.verified ?? '') !== '');
   const text = String(at);
   const until = parseTimestamp(text);

@@ -8,6 +8,7 @@ import { validateRestore } from '../../api/validation/validate.ts';
 import { isAsleep } from '../model/hibernation.ts';
 import type { Situation } from '../model/situation.ts';
 import { hasEnded } from '../model/restore-of-cluster.ts';
+import { chosenBackup } from './backup-object.ts';
 import { refusalStatus } from '../model/restore-acceptance.ts';
 import {
   isDone,
@@ -38,6 +39,7 @@ export function restoreStatus(
   const { reason: _, step: __, conditions: ___, refusal: ____, ...kept } = before;
   const word = messageFrom(observation, decision, actor);
   const done = isDone(observation);
+  const chosen = chosenOf(observation);
   const past = isUnderWay(observation) ? target?.cluster.status.previousIncarnation?.claims : undefined;
   const next: EtcdRestoreStatus = {
     ...kept,
@@ -46,6 +48,7 @@ export function restoreStatus(
     workflowID: workflowId,
     startedAt: kept.startedAt ?? timestamp(now),
     ...(word !== undefined && { step: word.slice(0, 1024) }),
+    ...(chosen !== undefined && { chosen }),
     ...(decision.kind === 'refused' && {
       reason: decision.message.slice(0, 4096),
       refusal: refusalStatus(restore, decision, now),
@@ -58,6 +61,13 @@ export function restoreStatus(
     }),
   };
   return { ...next, conditions: conditionsOf(observation, { phase, word, decision }) };
+}
+
+/** What is restored for `spec.backupRef` from now on; undefined when nothing fits it, or when it names no EtcdBackup. */
+function chosenOf({ restore, backup }: RestoreObservation): EtcdRestoreStatus['chosen'] {
+  if (restore.spec.backupRef === undefined || backup === undefined) return undefined;
+  const chosen = chosenBackup(restore, backup);
+  return 'reason' in chosen ? undefined : chosen;
 }
 
 /** The generation that is acted upon: what is changed after a restore has begun has no effect on it. */

@@ -28,7 +28,8 @@ export async function restore(call: Call): Promise<ExitCode> {
   const chosen = chosenBackup(flags, await session.list('EtcdBackup'));
   io.err(`${effectOf(cluster, chosen, age(chosen.entry.time, io.now())).join('\n')}\n`);
   const confirmed = await confirm(call, cluster);
-  const object = { ...restoreOf(cluster, chosen, confirmed), ...headOf(cluster) };
+  const by = await session.whoAmI();
+  const object = { ...restoreOf(cluster, chosen, { confirmed, by }), ...headOf(cluster) };
   if (flags.has('dry-run')) {
     const checked = await session.kube.create(object, { dryRun: true });
     io.out(formatted(checked, flags.value('output') ?? 'yaml'));

@@ -1,13 +1,12 @@
 /** The EtcdRestore that a command line stands for. Pure. */
 import type { BackupEntry, EtcdBackup, EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
+import { entryAt } from '../../planner/restore/backup-object.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { failure, usageFailure } from '../failure.ts';
 
 /** The backup that is restored, as far as the status of its EtcdBackup tells. */
 export interface Chosen {
   readonly backup: string;
-  /** As spec.backupRef.at. */
-  readonly at: string;
   readonly entry: BackupEntry;
 }
 
@@ -33,7 +32,7 @@ function byLocation(location: string, flags: Flags, backups: readonly EtcdBackup
     throw usageFailure('--at belongs to the name of an EtcdBackup, and --from is a location');
   for (const { metadata, status = {} } of backups) {
     const entry = status.history?.find(each => each.location === location);
-    if (entry !== undefined) return { backup: metadata.name, at: entry.time, entry };
+    if (entry !== undefined) return { backup: metadata.name, entry: verified(entry) };
   }
   throw failure(
     `no EtcdBackup of this namespace keeps ${location}`,
@@ -52,37 +51,44 @@ function byName(name: string, flags: Flags, backups: readonly EtcdBackup[]): Cho
     );
   }
   const at = flags.value('at') ?? 'Latest';
-  const entry = (found.status?.history ?? []).find(each => isUntil(each, at));
-  if (entry === undefined)
-    throw failure(
-      `EtcdBackup ${name} keeps no ${at === 'Latest' ? 'backup' : `backup until ${at}`}`,
-      `See what it keeps with: kubectl etcd backups ${name}`,
-    );
-  return { backup: name, at, entry };
-}
-
-/** Histories are the newest first. */
-function isUntil({ time, revision }: BackupEntry, at: string): boolean {
-  if (at === 'Latest') return true;
-  if (/^\d+$/.test(at)) return revision !== undefined && Number(revision) <= Number(at);
-  if (!TIME.test(at))
+  if (at !== 'Latest' && !/^\d+$/.test(at) && !TIME.test(at))
     throw usageFailure(
       `--at must be a time such as 2026-11-21T12:00:00Z, a revision, or Latest, and not ${at}`,
     );
-  return Date.parse(time) <= Date.parse(at);
+  const entry = entryAt(found.status?.history ?? [], at);
+  if (entry === undefined)
+    throw failure(
+      `EtcdBackup ${name} keeps no verified ${at === 'Latest' ? 'backup' : `backup until ${at}`}`,
+      `See what it keeps with: kubectl etcd backups ${name}`,
+    );
+  return { backup: name, entry };
 }
 
-/** All of it. `confirmed`: the id of the cluster that may be overwritten. */
+/** The operator restores no other. @throws Failure */
+function verified(entry: BackupEntry): BackupEntry {
+  if ((entry.verified ?? '') !== '') return entry;
+  throw failure(
+    `${entry.location} is not verified, so it is not restored`,
+    'If it is only not known to be good, verify it with: kubectl etcd verify-again NAME --location LOCATION',
+  );
+}
+
+/**
+ * All of it: the very backup that was shown, which is restored or refused, whatever is the newest by then.
+ * @param of `confirmed`: the id of the cluster that may be overwritten; `by`: who asks
+ */
 export function restoreOf(
   { metadata }: EtcdCluster,
-  { backup, at }: Chosen,
-  confirmed: string | undefined,
+  { backup, entry: { location, sha256 } }: Chosen,
+  { confirmed, by }: { readonly confirmed: string | undefined; readonly by: string },
 ): Pick<EtcdRestore, 'spec'> {
   return {
     spec: {
       etcdCluster: { name: metadata.name },
-      backupRef: { name: backup, at: /^\d+$/.test(at) ? Number(at) : at },
+      backupRef: { name: backup, location },
+      ...(sha256 !== undefined && { sha256 }),
       ...(confirmed !== undefined && { confirmClusterID: confirmed }),
+      by,
     },
   };
 }
@@ -91,13 +97,11 @@ export function restoreOf(
 export function effectOf(cluster: EtcdCluster, { backup, entry }: Chosen, age: string): readonly string[] {
   const { name } = cluster.metadata;
   const { clusterID, size = 0 } = cluster.status ?? {};
-  const verified =
-    entry.verified === undefined || entry.verified === '' ? 'NOT VERIFIED' : `verified: ${entry.verified}`;
   const keys = entry.keys === undefined ? '' : `, ${entry.keys} keys`;
   return [
     `This will replace the data of cluster/${name} with a backup of EtcdBackup ${backup}:`,
     `  ${entry.location}`,
-    `  taken ${age} ago (${entry.time}), revision ${entry.revision ?? 'not known'}${keys}, ${verified}`,
+    `  taken ${age} ago (${entry.time}), revision ${entry.revision ?? 'not known'}${keys}, verified: ${entry.verified ?? ''}`,
     ...(clusterID === undefined
       ? [`cluster/${name} has no data that is known.`]
       : [

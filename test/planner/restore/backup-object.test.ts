@@ -1,5 +1,5 @@
 /** Which object a person means, for every way to name one. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackup, EtcdRestore } from '../../../src/api/schemas/types.ts';
 import { objectOf } from '../../../src/planner/restore/backup-object.ts';
@@ -90,4 +90,48 @@ it('is the one that holds most, also when the clock was ahead for a while', () =
       location: 's3://backups/etcd_v40',
     });
   }
+});
+
+const held = (chosen: object, spec: object = {}): EtcdRestore =>
+  ({ ...restore({ backupRef: { name: 'nightly', ...spec } }), status: { chosen } }) as EtcdRestore;
+
+describe('what was confirmed is never replaced by another backup', () => {
+  it.each([
+    ['the one that is named, though a newer one exists', { location: 's3://backups/etcd_v20' }, 's3://backups/etcd_v20'],
+    ['the newest', { at: 'Latest' }, 's3://backups/etcd_v30'],
+  ])('%s', (_, spec, location) => {
+    expect(objectOf(restore({ backupRef: { name: 'nightly', ...spec } }), NIGHTLY)).toMatchObject({ location });
+  });
+
+  it.each([
+    ['one that is not verified', { location: 's3://backups/etcd_v40' }, {}, 'is not verified'],
+    ['one that is not there any more', { location: 's3://backups/etcd_v9' }, {}, 'has no backup s3://backups/etcd_v9'],
+  ])('nothing in the place of %s', (_, backupRef, spec, message) => {
+    const object = objectOf(restore({ backupRef: { name: 'nightly', ...backupRef }, ...spec }), NIGHTLY);
+    expect(object).toMatchObject({ reason: 'BackupNotFound', message: expect.stringContaining(message) });
+  });
+
+  it('nothing in the place of one with another checksum', () => {
+    const [first, ...others] = NIGHTLY.status?.history ?? [];
+    const history = [{ ...first, sha256: 'b'.repeat(64) }, ...others];
+    const backup = { ...NIGHTLY, status: { history } } as EtcdBackup;
+    const named = { backupRef: { name: 'nightly', location: first?.location }, sha256: 'a'.repeat(64) };
+    expect(objectOf(restore(named), backup)).toMatchObject({
+      reason: 'BackupNotFound',
+      message: expect.stringContaining('but spec.sha256 is aaa'),
+    });
+    expect(objectOf(restore({ ...named, sha256: 'b'.repeat(64) }), backup)).toMatchObject({
+      location: first?.location,
+    });
+  });
+
+  it('what Latest meant when it was looked at first', () => {
+    const chosen = { name: 'nightly', at: 'Latest', location: 's3://backups/etcd_v20' };
+    expect(objectOf(held(chosen), NIGHTLY)).toMatchObject({ location: 's3://backups/etcd_v20' });
+    // Somebody means another one by now.
+    expect(objectOf(held(chosen, { at: 35 }), NIGHTLY)).toMatchObject({ location: 's3://backups/etcd_v30' });
+    expect(objectOf(held({ ...chosen, name: 'weekly' }), NIGHTLY)).toMatchObject({
+      location: 's3://backups/etcd_v30',
+    });
+  });
 });

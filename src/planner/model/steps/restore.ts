@@ -67,6 +67,9 @@ export const RESTORE_STEPS = {
     readonly name: string;
     readonly backup: string;
     readonly time: string;
+    /** The object itself, and its checksum: another backup may be the newest by then. */
+    readonly location?: string;
+    readonly sha256?: string;
     readonly revision?: number;
   }>({
     timing: ACTION_TIMING,

@@ -18,9 +18,17 @@ export function planTotalLoss(observation: Observation): Decision | undefined {
   const name = rescueName(observation);
   const isAsked = restores.some(restore => restore.refusal === undefined || restore.name === name);
   if (backup?.newest === undefined || isAsked || restoresEnded.includes(name)) return undefined;
-  const { time, revision } = backup.newest;
+  const { time, revision, location, sha256 } = backup.newest;
   return operate('restoreCluster', [
-    { kind: 'requestRestore', name, backup: backup.name, time, ...(revision !== undefined && { revision }) },
+    {
+      kind: 'requestRestore',
+      name,
+      backup: backup.name,
+      time,
+      location,
+      ...(sha256 !== undefined && { sha256 }),
+      ...(revision !== undefined && { revision }),
+    },
   ]);
 }
 

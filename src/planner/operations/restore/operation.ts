@@ -2,12 +2,14 @@
 import { finding } from '../../../api/conditions/catalogue.ts';
 import { parseTimestamp } from '../../../api/values/time.ts';
 import type { OperationRow } from '../../model/operation.ts';
-import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { candidates } from '../../checks/restore-acceptance.ts';
+import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 
 export const restoreCluster: OperationRow = {
   progress: 'Restoring',
   why: 'an EtcdRestore asks for it',
+  asker: situation => restoreOf(situation)?.by,
   conditions: (situation, { plan }) =>
     isRescue(situation) ? [finding('Recovering', 'RestoringCluster', plan[0]?.summary)] : [],
   goal: ({ cluster }, before) => restoreUnderWay(cluster)?.name ?? before,
@@ -25,6 +27,13 @@ export const restoreCluster: OperationRow = {
     return membership.known && done !== undefined && done >= (parseTimestamp(startedAt) ?? 0);
   },
 };
+
+/** The one that is under way, or that is next. */
+function restoreOf(situation: Situation): RestoreOfCluster | undefined {
+  const under = restoreUnderWay(situation.cluster);
+  if (under === undefined) return candidates(situation)[0];
+  return situation.restores?.find(({ uid }) => uid === under.uid);
+}
 
 /** Nobody asked for the restore that is under way: every volume is lost. */
 function isRescue({ restores = [], cluster }: Situation): boolean {
