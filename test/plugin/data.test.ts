@@ -47,20 +47,23 @@ describe('restore', () => {
     ['--from nightly --at 250', { name: 'nightly', location: 's3://backups/shop/200' }],
     ['--from nightly --at 2026-11-22T12:00:00Z', { name: 'nightly', location: 's3://backups/shop/200' }],
     ['--from s3://backups/shop/200', { name: 'nightly', location: 's3://backups/shop/200' }],
-  ])('%s creates one EtcdRestore that names the backup that was shown, and the cluster that is overwritten', async (words, backupRef) => {
-    const { code, err } = await bench.run(`restore example ${words} --yes --cluster-id ${ID}`);
-    expect(err).toContain('This will replace the data of cluster/example');
-    expect(code).toBe(0);
-    const [restore, ...others] = await restores();
-    expect(others).toEqual([]);
-    expect(restore?.['spec']).toEqual({
-      etcdCluster: { name: 'example' },
-      backupRef,
-      sha256: SHA,
-      confirmClusterID: ID,
-      by: 'ana',
-    });
-  });
+  ])(
+    '%s creates one EtcdRestore that names the backup that was shown, and the cluster that is overwritten',
+    async (words, backupRef) => {
+      const { code, err } = await bench.run(`restore example ${words} --yes --cluster-id ${ID}`);
+      expect(err).toContain('This will replace the data of cluster/example');
+      expect(code).toBe(0);
+      const [restore, ...others] = await restores();
+      expect(others).toEqual([]);
+      expect(restore?.['spec']).toEqual({
+        etcdCluster: { name: 'example' },
+        backupRef,
+        sha256: SHA,
+        confirmClusterID: ID,
+        by: 'ana',
+      });
+    },
+  );
 
   test('a person types the name of the cluster, and nothing else will do', async () => {
     for (const answer of ['y', 'yes', '', 'exmple'])

@@ -16,7 +16,11 @@ export const requestRestore: Perform<'requestRestore'> = async (deps, ref, step)
       apiVersion: API_VERSION,
       kind: 'EtcdRestore',
       metadata: { namespace, name: step.name, annotations: { [ANNOTATION_TOTAL_LOSS]: token } },
-      spec: { etcdCluster: { name }, backupRef: backupRefOf(step), ...(step.sha256 !== undefined && { sha256: step.sha256 }) },
+      spec: {
+        etcdCluster: { name },
+        backupRef: backupRefOf(step),
+        ...(step.sha256 !== undefined && { sha256: step.sha256 }),
+      },
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;

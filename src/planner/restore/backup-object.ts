@@ -52,11 +52,15 @@ export function objectOf(
  * The entry that is restored: the one that was named or, for a time, a revision or `Latest`, the one that was found first. What was
  * confirmed is never replaced by another backup.
  */
-export function chosenBackup({ spec, status = {} }: EtcdRestore, backup: EtcdBackup): ChosenBackup | Obstacle {
+export function chosenBackup(
+  { spec, status = {} }: EtcdRestore,
+  backup: EtcdBackup,
+): ChosenBackup | Obstacle {
   const { name = '', at = 'Latest', location } = spec.backupRef ?? {};
   const history = backup.status?.history ?? [];
   const held = status.chosen;
-  if (location === undefined && held !== undefined && held.name === name && held.at === String(at)) return held;
+  if (location === undefined && held !== undefined && held.name === name && held.at === String(at))
+    return held;
   const entry =
     location === undefined ? entryAt(history, at) : history.find(each => each.location === location);
   if (entry === undefined) {

@@ -97,15 +97,26 @@ const held = (chosen: object, spec: object = {}): EtcdRestore =>
 
 describe('what was confirmed is never replaced by another backup', () => {
   it.each([
-    ['the one that is named, though a newer one exists', { location: 's3://backups/etcd_v20' }, 's3://backups/etcd_v20'],
+    [
+      'the one that is named, though a newer one exists',
+      { location: 's3://backups/etcd_v20' },
+      's3://backups/etcd_v20',
+    ],
     ['the newest', { at: 'Latest' }, 's3://backups/etcd_v30'],
   ])('%s', (_, spec, location) => {
-    expect(objectOf(restore({ backupRef: { name: 'nightly', ...spec } }), NIGHTLY)).toMatchObject({ location });
+    expect(objectOf(restore({ backupRef: { name: 'nightly', ...spec } }), NIGHTLY)).toMatchObject({
+      location,
+    });
   });
 
   it.each([
     ['one that is not verified', { location: 's3://backups/etcd_v40' }, {}, 'is not verified'],
-    ['one that is not there any more', { location: 's3://backups/etcd_v9' }, {}, 'has no backup s3://backups/etcd_v9'],
+    [
+      'one that is not there any more',
+      { location: 's3://backups/etcd_v9' },
+      {},
+      'has no backup s3://backups/etcd_v9',
+    ],
   ])('nothing in the place of %s', (_, backupRef, spec, message) => {
     const object = objectOf(restore({ backupRef: { name: 'nightly', ...backupRef }, ...spec }), NIGHTLY);
     expect(object).toMatchObject({ reason: 'BackupNotFound', message: expect.stringContaining(message) });

@@ -13,7 +13,10 @@ const FIRST_REVISION = 1;
  * The revision that the restored cluster begins at, or above. etcdutl adds to the revision of the newest key, and takes 0 for it
  * where there is none (etcdutl/snapshot/v3_snapshot.go, `unsafeGetLatestRevision`).
  */
-export function restoredRevision({ revision = 0 }: Partial<Pick<RestoreSource, 'revision'>>, bump: number): number {
+export function restoredRevision(
+  { revision = 0 }: Partial<Pick<RestoreSource, 'revision'>>,
+  bump: number,
+): number {
   return bump > 0 && revision <= FIRST_REVISION ? bump : revision + bump;
 }
 
