@@ -52,10 +52,7 @@ export async function examine(
   const compression = manifest?.compression ?? 'none';
   const proof = await proven(store, key, { ...options, compression });
   const entry = manifest?.entry;
-  if (sha256 !== undefined && sha256 !== proof.sha256) {
-    const message = `${location} has the SHA-256 ${proof.sha256}, but ${sha256} was requested: it is another object than the one that was confirmed`;
-    throw new EtcdError('corrupt', message);
-  }
+  refuseOther(sha256 ?? proof.sha256, { sha256: proof.sha256, location });
   if (entry !== undefined)
     refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
   const ranges = rangesOf(store, key, options);
@@ -100,6 +97,16 @@ function rangesOf(store: Store, key: string, options: CallOptions): ReadAt {
     }
     return Buffer.concat(chunks).subarray(0, length);
   };
+}
+
+/** Another object than the one that was confirmed. */
+function refuseOther(
+  confirmed: string,
+  { sha256, location }: { readonly sha256: string; readonly location: string },
+): void {
+  if (sha256 === confirmed) return;
+  const message = `${location} has the SHA-256 ${sha256}, but ${confirmed} was requested: it is another object than the one that was confirmed`;
+  throw new EtcdError('corrupt', message);
 }
 
 /** A backup that is not what its manifest tells of, or that was found bad. */

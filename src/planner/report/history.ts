@@ -59,14 +59,18 @@ export function causeOf(
   { before, request }: { readonly before?: Cause | undefined; readonly request?: PersonRequest | undefined },
 ): Cause {
   const approval = actor.approvals?.find(({ id }) => id === decision.approval);
-  const { change: changeOf, asker } = OPERATIONS[decision.operation];
-  const change = changeOf?.(observation);
-  const askedBy = request?.by ?? asker?.(observation);
+  const change = OPERATIONS[decision.operation].change?.(observation);
+  const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(observation);
+  const began = before ?? {
+    why: whyOf(decision, request),
+    requestedBy: askedBy?.slice(0, LONGEST_NAME),
+    from: change?.from,
+  };
   return withoutUndefined<Cause>({
-    why: before === undefined ? whyOf(decision, request) : before.why,
-    requestedBy: before === undefined ? askedBy?.slice(0, LONGEST_NAME) : before.requestedBy,
+    why: began.why,
+    requestedBy: began.requestedBy,
     approvedBy: approval?.by.slice(0, LONGEST_NAME) ?? before?.approvedBy,
-    from: before === undefined ? change?.from : before.from,
+    from: began.from,
     to: before === undefined || before.from !== undefined ? change?.to : undefined,
   });
 }

@@ -52,34 +52,54 @@ export function objectOf(
  * The entry that is restored: the one that was named or, for a time, a revision or `Latest`, the one that was found first. What was
  * confirmed is never replaced by another backup.
  */
-export function chosenBackup(
-  { spec, status = {} }: EtcdRestore,
-  backup: EtcdBackup,
-): ChosenBackup | Obstacle {
-  const { name = '', at = 'Latest', location } = spec.backupRef ?? {};
-  const history = backup.status?.history ?? [];
-  const held = status.chosen;
-  if (location === undefined && held !== undefined && held.name === name && held.at === String(at))
-    return held;
-  const entry =
-    location === undefined ? entryAt(history, at) : history.find(each => each.location === location);
-  if (entry === undefined) {
-    return missing(
-      location === undefined
-        ? `EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`
-        : `EtcdBackup ${name} has no backup ${location}: correct spec.backupRef.location, or specify the storage type and path instead of spec.backupRef`,
+export function chosenBackup(restore: EtcdRestore, backup: EtcdBackup): ChosenBackup | Obstacle {
+  const { name = '', at = 'Latest' } = restore.spec.backupRef ?? {};
+  const held = heldBackup(restore);
+  if (held !== undefined) return held;
+  const entry = entryOf(restore, backup);
+  if ('reason' in entry) return entry;
+  const { location, sha256 } = entry;
+  return { name, at: String(at), location, ...(sha256 !== undefined && { sha256 }) };
+}
+
+/** What was found before for the same words; undefined when nothing was, or when a location is named. */
+function heldBackup({ spec, status }: EtcdRestore): ChosenBackup | undefined {
+  const { name, at = 'Latest', location } = spec.backupRef ?? {};
+  const held = status?.chosen;
+  const isSame = location === undefined && held?.name === name && held?.at === String(at);
+  return isSame ? held : undefined;
+}
+
+function entryOf({ spec }: EtcdRestore, { metadata, status }: EtcdBackup): BackupEntry | Obstacle {
+  const { at = 'Latest', location } = spec.backupRef ?? {};
+  const { name } = metadata;
+  const history = status?.history ?? [];
+  if (location === undefined) {
+    return (
+      entryAt(history, at) ??
+      missing(`EtcdBackup ${name} has no verified backup that matches spec.backupRef.at ${at}`)
     );
   }
+  const entry = history.find(each => each.location === location);
+  if (entry === undefined) {
+    return missing(
+      `EtcdBackup ${name} has no backup ${location}: correct spec.backupRef.location, or specify the storage type and path instead of spec.backupRef`,
+    );
+  }
+  return whyNotThisOne(spec, { name, entry }) ?? entry;
+}
+
+function whyNotThisOne(
+  { sha256 }: EtcdRestore['spec'],
+  { name, entry }: { readonly name: string; readonly entry: BackupEntry },
+): Obstacle | undefined {
   if ((entry.verified ?? '') === '') {
     return missing(`${entry.location} is not verified, so it is not restored: name another backup`);
   }
-  const { sha256 } = entry;
-  if (spec.sha256 !== undefined && sha256 !== undefined && sha256 !== spec.sha256) {
-    return missing(
-      `EtcdBackup ${name} recorded ${entry.location} with the SHA-256 ${sha256}, but spec.sha256 is ${spec.sha256}: name the backup that is meant`,
-    );
-  }
-  return { name, at: String(at), location: entry.location, ...(sha256 !== undefined && { sha256 }) };
+  if (sha256 === undefined || entry.sha256 === undefined || entry.sha256 === sha256) return undefined;
+  return missing(
+    `EtcdBackup ${name} recorded ${entry.location} with the SHA-256 ${entry.sha256}, but spec.sha256 is ${sha256}: name the backup that is meant`,
+  );
 }
 
 /** A restore that has begun brings what was examined, or nothing. */
