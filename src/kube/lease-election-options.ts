@@ -1,5 +1,4 @@
 /** What a lease election is given. */
-import type { TakenLease } from './lease.ts';
 import type { KubeClient, KubeLogger } from './port.ts';
 
 export interface ElectionTiming {
@@ -32,10 +31,8 @@ export interface ElectionOptions {
   /** Differs between candidates and between two lives of one candidate. */
   readonly identity: string;
   /** The signal fires when leading ends, before onStoppedLeading is called. */
-  readonly onStartedLeading: (leading: AbortSignal, taken: TakenLease) => void;
+  readonly onStartedLeading: (leading: AbortSignal) => void;
   readonly onStoppedLeading: (because: 'lost' | 'stopped') => void;
-  /** Asked at each renewal: what is to be written into annotations of the Lease; undefined: they stay as they are. */
-  readonly annotations?: (() => Readonly<Record<string, string>> | undefined) | undefined;
   readonly timing?: Partial<ElectionTiming> | undefined;
   readonly logger?: KubeLogger | undefined;
   /** Milliseconds that never go back, whatever is done to the wall clock. */

@@ -1,6 +1,6 @@
 import { pause } from './backoff.ts';
 import { errorFields, isAlreadyExists, isConflict, isNotFound } from './errors.ts';
-import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease, takenOf } from './lease.ts';
+import { type LeaseRecord, leaseObject, microTime, readLease, type StoredLease } from './lease.ts';
 import { watchLease } from './lease-watch.ts';
 import {
   defaultElectionTiming,
@@ -197,22 +197,10 @@ export class LeaseElection {
 
   async #write(former: StoredLease | undefined, call: CallOptions): Promise<void> {
     const { client } = this.#options;
-    const record = { ...this.#claim(former?.record), annotations: this.#annotations() };
-    const object = leaseObject(this.#ref, record, former);
+    const object = leaseObject(this.#ref, this.#claim(former?.record), former);
     const write = former === undefined ? client.create(object, call) : client.replace(object, call);
     this.#written = readLease(await write);
     this.#observe(this.#written);
-  }
-
-  /** A candidate that has yet to win leaves those that it finds. */
-  #annotations(): Readonly<Record<string, string>> | undefined {
-    if (this.#leading === undefined) return undefined;
-    try {
-      return this.#options.annotations?.();
-    } catch (error) {
-      this.#logger.warn('the annotations of the lease cannot be told', errorFields(error));
-      return undefined;
-    }
   }
 
   async #read(call: CallOptions): Promise<StoredLease | undefined> {
@@ -265,8 +253,7 @@ export class LeaseElection {
     this.#leading = { ended, safeUntilMs, timer };
     if (!isNew) return;
     this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
-    const taken = takenOf(this.#observed?.lease);
-    this.#guarded(() => this.#options.onStartedLeading(ended.signal, taken));
+    this.#guarded(() => this.#options.onStartedLeading(ended.signal));
   }
 
   #end(because: 'lost' | 'stopped'): void {

@@ -18,20 +18,6 @@ export interface StoredLease {
   readonly object: KubeObject;
 }
 
-/** A Lease as it was taken. */
-export interface TakenLease {
-  /** What a former leader wrote. */
-  readonly annotations: Readonly<Record<string, string>>;
-  /** How often it has passed from one holder to another; 0: this candidate made it, or has held it ever since. */
-  readonly transitions: number;
-}
-
-/** What a candidate learns of a Lease that it takes; undefined: of none, which tells nothing. */
-export function takenOf(lease: StoredLease | undefined): TakenLease {
-  const { annotations = {} } = lease?.object.metadata ?? {};
-  return { annotations, transitions: lease?.record.transitions ?? 1 };
-}
-
 /** metav1.MicroTime: the apiserver refuses a Lease whose times have fewer than six decimals. */
 export function microTime(date: Date): string {
   return date.toISOString().replace('Z', '000Z');
@@ -58,15 +44,8 @@ export function readLease(object: KubeObject): StoredLease {
   };
 }
 
-/**
- * The Lease to write for a record: over what was read, guarded by its resourceVersion, or a new one.
- * Annotations are written beside those that it has.
- */
-export function leaseObject(
-  ref: ObjectRef,
-  record: LeaseRecord & { readonly annotations?: Readonly<Record<string, string>> | undefined },
-  former?: StoredLease,
-): KubeObject {
+/** The Lease to write for a record: over what was read, guarded by its resourceVersion, or a new one. */
+export function leaseObject(ref: ObjectRef, record: LeaseRecord, former?: StoredLease): KubeObject {
   const spec = {
     holderIdentity: record.holder,
     leaseDurationSeconds: record.durationSeconds,
@@ -78,11 +57,5 @@ export function leaseObject(
   if (former === undefined) {
     return { apiVersion, kind, metadata: namespace === undefined ? { name } : { name, namespace }, spec };
   }
-  const { metadata } = former.object;
-  const annotations = { ...metadata.annotations, ...record.annotations };
-  return {
-    ...former.object,
-    metadata: record.annotations === undefined ? metadata : { ...metadata, annotations },
-    spec: { ...(former.object['spec'] as object | undefined), ...spec },
-  };
+  return { ...former.object, spec: { ...(former.object['spec'] as object | undefined), ...spec } };
 }

@@ -12,9 +12,7 @@ import type { SurveyFigures, Surveyor } from './survey/cluster-survey.ts';
 import type { TemporalPort } from './temporal/client.ts';
 import type { RequestFigures } from './requests/figures.ts';
 import type { RequestPort } from './temporal/request-port.ts';
-import type { QueueStats } from './queue/delivery.ts';
-import type { PassTimes } from './queue/pass-times.ts';
-import type { Positions } from './queue/told-through.ts';
+import type { QueueStats } from './queue/work-queue.ts';
 
 export interface WatcherStats extends QueueStats {
   /** Custom resources that exist. */
@@ -46,8 +44,8 @@ export interface Watcher {
   /** Begins to watch; resolves at once. Once only: after a lost election a new watcher is made. */
   start(): Promise<void>;
   /**
-   * Leadership is lost, perhaps for a moment: nobody is told or asked any more, nothing is written, and everything is
-   * still followed. After `resume` those are told that changed meanwhile, and no others.
+   * Leadership is lost, perhaps for a moment: no workflow is signalled and no member asked any more, nothing is written, and everything is
+   * still followed. After `resume` those resources are reconciled that changed meanwhile, and no others.
    */
   pause(): void;
   /** Goes on after `pause`. */
@@ -56,8 +54,6 @@ export interface Watcher {
   stop(): Promise<void>;
   /** Whether everything has been listed once, but for namespaces that cannot be listed. */
   synced(): boolean;
-  /** Up to where everything has been told, for the watcher that comes after this one; to be asked every few seconds. */
-  told(): Positions | undefined;
   stats(): WatcherStats;
   /** The EtcdClusters that exist, for whoever counts; none while it does not run. */
   clusters(): readonly WatchedCluster[];
@@ -75,11 +71,9 @@ export interface WatcherDeps {
   readonly requests: RequestPort;
   /** Asks members how they are; made once, with whom to tell of a member that has ended its connection. */
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
-  /** Knows how long passes take. */
-  readonly passTimes: Pick<PassTimes, 'restMs'>;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
-  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'told' | 'identity'>;
+  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'identity'>;
   /** Records an event; never throws and never waits. */
   readonly recordEvent: RecordEvent;
   readonly logger: WatcherLogger;

@@ -1,32 +1,28 @@
 /**
- * The watcher: what changes in Kubernetes becomes a signal "look" to the workflow of the resource it concerns.
- * It decides nothing and knows nothing of etcd but whether a member still says the same of itself. It runs on the elected leader only.
+ * The watcher: a change in Kubernetes becomes the signal "changed" to the workflow of the resource that it concerns. Informers, a mapping from
+ * objects to their owners, one work queue, signalWithStart. It decides nothing and runs on the elected leader only.
  */
 import type { StoreChange } from '../kube/store.ts';
-import { Backlog } from './queue/backlog.ts';
-import { CongestionWindow } from './queue/congestion-window.ts';
-import { Creations } from './queue/creations.ts';
-import { CoalescingQueue } from './queue/coalescing-queue.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
-import { KnownResources } from './resources/known-resources.ts';
-import { MemberNews } from './member-news.ts';
-import { type Loop, startLoop } from './model/loop.ts';
-import { defaultTimings, type WatcherTimings } from './options.ts';
-import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
 import { OtherInstallations } from './conditions/other-installations.ts';
 import { PassCheck } from './conditions/passes.ts';
-import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
-import { startResync } from './queue/resync.ts';
-import type { AddOptions } from './queue/delivery.ts';
-import { type Positions, ToldThrough } from './queue/told-through.ts';
-import { Takeover } from './takeover.ts';
-import { signal } from './temporal/signals.ts';
+import { Members } from './members.ts';
+import { type Loop, startLoop } from './model/loop.ts';
+import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
+import { defaultTimings, type WatcherTimings } from './options.ts';
+import { CreationLimit } from './queue/creation-limit.ts';
+import { type AddOptions, type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
 import { Requests } from './requests/requests.ts';
+import { isOfOperation } from './resources/event-filter.ts';
+import { KnownResources, needsWorkflow } from './resources/known-resources.ts';
+import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
-import { keysToTell } from './resources/watched-kinds.ts';
+import { keysToEnqueue } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
+import { startResync } from './resync.ts';
+import { signal, type SignalDeps } from './temporal/signals.ts';
 import type {
   WatchedBackup,
   WatchedCluster,
@@ -35,7 +31,6 @@ import type {
   WatcherDeps,
   WatcherStats,
 } from './watcher-types.ts';
-import { isUrgent } from './resources/event-filter.ts';
 
 export type { Watcher } from './watcher-types.ts';
 
@@ -50,91 +45,65 @@ class ResourceWatcher implements Watcher {
   readonly #metrics: WatcherMetrics;
   readonly #timings: WatcherTimings;
   readonly #known = new KnownResources({ now: () => this.#clock.now() });
-  readonly #queue: CoalescingQueue;
-  readonly #backlog: Backlog;
-  readonly #takeover: Takeover;
-  readonly #toldThrough: ToldThrough;
-  readonly #creations: Creations;
+  readonly #queue: WorkQueue;
+  readonly #creations: CreationLimit;
+  readonly #signals: SignalDeps;
   readonly #reports: ReportDeps;
-  readonly #members: MemberNews;
+  readonly #members: Members;
   readonly #passes: PassCheck;
   readonly #stuck: StuckCheck;
   readonly #others: OtherInstallations;
   readonly #requests: Requests;
   readonly #lists: WatchedLists;
   #loops: readonly Loop[] = [];
+  #cancelAgain = (): void => {};
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
+  /** Whether the members of what the first lists found were compared with their status. */
+  #isCompared = false;
 
   constructor(deps: WatcherDeps) {
     this.#deps = deps;
     this.#clock = deps.clock ?? systemClock;
     this.#metrics = deps.metrics ?? silentMetrics;
     this.#timings = { ...defaultTimings, ...deps.options.timings };
-    const { kube, logger, temporal, passTimes } = deps;
-    const shared = { known: this.#known, clock: this.#clock, logger };
-    const window = new CongestionWindow(this.#clock, this.#timings);
-    const queued = { groupOf: namespaceOf, window, clock: this.#clock, options: this.#timings };
-    const signals = { ...shared, window, passTimes, temporal, metrics: this.#metrics };
-    this.#queue = new CoalescingQueue({
-      ...queued,
-      deliver: (key, abort) => signal(signals, { key, isUnanswered: this.#isUnanswered(key) }, abort),
-      isRetracted: key => this.#isRetracted(key),
+    const { kube, logger, temporal } = deps;
+    const shared = { known: this.#known, clock: this.#clock, logger, options: this.#timings };
+    this.#signals = { ...shared, temporal, metrics: this.#metrics };
+    this.#creations = new CreationLimit(this.#clock, this.#timings);
+    const process = (key: string, abort: AbortSignal) => this.#process(key, abort);
+    this.#queue = new WorkQueue({ ...shared, process, namespaceOf });
+    this.#lists = new WatchedLists({
+      ...deps,
+      namespaces: deps.options.namespaces,
+      onChange: (...change) => this.#onChange(...change),
     });
-    this.#creations = new Creations({ ...queued, tell: key => this.#queue.add(key) });
-    const everyMs = this.#timings.admitEveryMs;
-    this.#backlog = new Backlog({ ...queued, everyMs, tell: key => this.#tell(key, { isPaced: true }) });
-    this.#lists = this.#watched(deps);
-    const followed = { ...shared, backlog: this.#backlog, options: this.#timings };
-    const { positions, wholePositions } = this.#positions();
-    this.#takeover = new Takeover({ ...followed, positions }, deps.options.told);
-    const waitingSince = () => this.#waitingSince();
-    this.#toldThrough = new ToldThrough({ ...shared, positions: wholePositions, waitingSince });
-    this.#reports = {
-      ...shared,
-      temporal,
-      queue: this.#queue,
-      writer: new ConditionWriter({ ...shared, kube }),
-    };
+    const queue = this.#queue;
+    const writer = new ConditionWriter({ ...shared, kube });
+    this.#reports = { ...shared, temporal, queue, writer };
     this.#passes = new PassCheck({
-      ...signals,
-      writer: this.#reports.writer,
+      ...this.#signals,
+      ...shared,
+      writer,
+      queue,
       recordEvent: deps.recordEvent,
-      options: this.#timings,
-      begin: key => this.#begin(key),
-      isYetToBegin: key => this.#creations.isWaiting(key),
-      tell: key => this.#tell(key),
+      isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
     });
-    this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#tellAll() });
-    this.#others = new OtherInstallations({ ...signals, identity: deps.options.identity });
+    this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#enqueueAll() });
+    this.#others = new OtherInstallations({ ...this.#signals, identity: deps.options.identity });
     this.#requests = new Requests({
       ...deps,
       port: deps.requests,
       find: of => this.#known.named(of),
-      tell: ref => this.#tell(keyOf(ref)),
+      tell: ref => queue.add(keyOf(ref)),
       isReady: () => this.synced(),
       isListed: namespace => this.#lists.has(namespace),
       clock: this.#clock,
     });
-    this.#members = new MemberNews({
+    this.#members = new Members({
       ...deps,
       ...shared,
-      options: this.#timings,
-      tell: (key, how) => this.#tell(key, how),
+      enqueue: key => queue.add(key, this.#isOperatedOn(key) ? { afterMs: this.#timings.operationMs } : {}),
     });
-  }
-
-  #watched({ options: { namespaces }, ...deps }: WatcherDeps): WatchedLists {
-    return new WatchedLists({ ...deps, namespaces, onChange: (...change) => this.#onChange(...change) });
-  }
-
-  /** Up to where what is watched is known, while this replica watches. */
-  #positions() {
-    const ifRunning = (read: () => Positions | undefined) => () =>
-      this.#state === 'running' ? read() : undefined;
-    return {
-      positions: ifRunning(() => this.#lists.positions()),
-      wholePositions: ifRunning(() => this.#lists.wholePositions()),
-    };
   }
 
   async start(): Promise<void> {
@@ -142,8 +111,8 @@ class ResourceWatcher implements Watcher {
     this.#state = 'running';
     const { namespaces } = this.#deps.options;
     this.#loops = this.#startLoops();
+    this.#cancelAgain = this.#clock.after(this.#timings.againAfterMs, () => this.#enqueueAll());
     this.#lists.start();
-    this.#takeover.start();
     this.#requests.start(this.#deps.reflector, namespaces);
     this.#deps.logger.info('watcher started', { namespaces: namespaces?.join(',') ?? 'all' });
   }
@@ -152,7 +121,6 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'running') return;
     this.#state = 'paused';
     this.#queue.pause();
-    this.#backlog.pause();
     this.#members.pause();
     this.#passes.reset();
     this.#others.reset();
@@ -163,7 +131,6 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
     this.#queue.resume();
-    this.#backlog.resume();
     this.#members.resume();
     this.#deps.logger.info('watcher resumed', { ...this.stats() });
   }
@@ -171,9 +138,7 @@ class ResourceWatcher implements Watcher {
   async stop(): Promise<void> {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
-    this.#takeover.stop();
-    this.#creations.stop();
-    this.#backlog.pause();
+    this.#cancelAgain();
     this.#passes.reset();
     this.#others.reset();
     await Promise.all([
@@ -190,17 +155,11 @@ class ResourceWatcher implements Watcher {
     return this.#state === 'running' && this.#lists.synced();
   }
 
-  told(): Positions | undefined {
-    return this.#toldThrough.read();
-  }
-
   stats(): WatcherStats {
-    const queue = this.#queue.stats();
-    const waiting = queue.waiting + this.#backlog.size + this.#creations.waiting;
     const requests = this.#requests.figures();
     const unwatchedNamespaces = this.#lists.unwatched().length;
     const [resources, stuck] = [this.#known.size, this.#stuck.count];
-    return { ...queue, waiting, resources, stuck, unwatchedNamespaces, requests };
+    return { ...this.#queue.stats(), resources, stuck, unwatchedNamespaces, requests };
   }
 
   clusters(): readonly WatchedCluster[] {
@@ -220,60 +179,48 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
     if (change.object.kind === 'Pod') this.#members.note(change);
     this.#note(change);
-    const keys = keysToTell(change, this.#known);
+    const keys = keysToEnqueue(change, this.#known);
     if (change.object.kind === 'Secret') for (const key of keys) this.#members.survey.renew(key);
     this.#metrics.eventSeen(change.object.kind, keys.length > 0);
-    if (!isNews) return this.#takeover.found(change.object, keys);
-    for (const key of keys) {
-      if (this.#state === 'paused') this.#backlog.add(key, this.#known.get(key)?.hasWork ?? true);
-      else if (!this.#members.held.hold(key, change)) this.#tell(key, { urgent: isUrgent(change) });
-    }
+    for (const key of keys) this.#queue.add(key, this.#howToAdd(key, change, isNews));
   }
 
-  /** Since when something waits that must be told before what is known now counts as told. New clusters are told in any case. */
-  #waitingSince(): number | undefined {
-    if (this.#takeover.isDeciding || this.#backlog.size > 0) return Number.NEGATIVE_INFINITY;
-    const since = [this.#queue.waitingSince(), this.#members.held.since()].filter(time => time !== undefined);
-    return since.length === 0 ? undefined : Math.min(...since);
+  #howToAdd(key: string, change: StoreChange, isNews: boolean): AddOptions {
+    if (!isNews) return { priority: this.#priorityOf(key) };
+    // An operation observes itself what becomes of the pods that it makes, and is followed by a reconciliation.
+    const isOwnDoing = isOfOperation(change) && this.#isOperatedOn(key);
+    return isOwnDoing ? { afterMs: this.#timings.operationMs } : {};
   }
 
-  /** @param how as the queue takes it */
-  #tell(key: string, how: AddOptions = {}): void {
-    // In the background it may wait for longer than what is held or in the backlog, which is told all the same.
-    if (how.isBackground !== true) {
-      this.#members.held.release(key);
-      this.#backlog.remove(key);
-    }
-    const isNew = this.#known.get(key)?.isNew === true && !this.#creations.hasBegun(key);
-    if (isNew) this.#creations.add(key);
-    else this.#queue.add(key, how);
+  /** Of a resource that was found, and of which it is not known whether it changed. */
+  #priorityOf(key: string): Priority {
+    return (this.#known.get(key)?.hasWork ?? true) ? 'work' : 'background';
   }
 
-  /** Has a workflow started that does not run, unless it is to be told in any case. */
-  #begin(key: string): void {
-    if (!this.#queue.isWaiting(key)) this.#backlog.add(key, this.#known.get(key)?.hasWork ?? false);
+  /** Whether an operation is under way on a cluster that waits for nothing but its own steps. */
+  #isOperatedOn(key: string): boolean {
+    const cluster = this.#known.get(key)?.cluster;
+    return cluster?.operation !== undefined && cluster.isHeldUp !== true;
   }
 
-  #isUnanswered(key: string, withinMs = this.#timings.acknowledgeMs): boolean {
-    return this.#queue.awaitsAnswer(key, withinMs, this.#known.get(key)?.reportedAt);
+  async #process(key: string, abort: AbortSignal): Promise<Processed> {
+    const mayBegin = this.#known.get(key)?.isNew !== true || this.#creations.begin(key);
+    if (mayBegin) return signal(this.#signals, key, abort);
+    this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
+    return { outcome: 'delivered' };
   }
 
-  /** Whether the members of a cluster are well again, and its status says so. That of a pass that was just told may be on its way. */
-  #isRetracted(key: string): boolean {
-    return !this.#isUnanswered(key, this.#timings.heldMs) && this.#members.isAsReported(key);
-  }
-
-  /** A change of one of the three kinds is remembered before it is told. */
+  /** A change of one of the three kinds is remembered before its key is enqueued. */
   #note({ type, object }: StoreChange): void {
     const ref = resourceOf(object);
     if (ref === undefined) return;
     const key = keyOf(ref);
     if (type !== 'deleted') {
-      if (this.#known.put(object)?.hasWork === false) this.#creations.remove(key);
-      return this.#members.held.settle(key);
+      if (this.#known.put(object)?.hasWork === false) this.#creations.end(key);
+      return;
     }
     this.#known.remove(key);
-    this.#creations.remove(key);
+    this.#creations.end(key);
     this.#members.forget(key);
     this.#reports.writer.forget(key);
   }
@@ -286,10 +233,10 @@ class ResourceWatcher implements Watcher {
         clock: this.#clock,
         everyMs: timings.underWayMs,
         keys: () => (this.#state === 'running' ? underWay() : []).map(({ key }) => key),
-        tell: key => this.#tell(key),
+        enqueue: key => this.#queue.add(key),
       }),
-      this.#loop(timings.quietMs, async () => this.#queue.sweep(timings.quietMs)),
-      this.#loop(timings.heldMs / 4, async () => this.#members.held.tellHeldFor(timings.heldMs)),
+      this.#loop(timings.quietMs, async () => this.#queue.forgetCalm(timings.quietMs)),
+      this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
       this.#loop(timings.reportEveryMs, abort =>
         reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
       ),
@@ -313,8 +260,19 @@ class ResourceWatcher implements Watcher {
     return startLoop({ clock: this.#clock, everyMs, round: ifRunning, onError });
   }
 
-  /** Temporal is away: also what nothing happens to shall say so, and is looked at when it is back, after what has changed. */
-  #tellAll(): void {
-    for (const { key } of this.#known.all()) this.#tell(key, { isBackground: true });
+  /** Once, when everything is listed: a cluster goes before those that only exist when its pods are not as its status says. */
+  #compareOnce(): void {
+    if (this.#isCompared || !this.synced()) return;
+    this.#isCompared = true;
+    for (const resource of this.#known.all()) {
+      const isDifferent = resource.cluster !== undefined && !this.#members.areAsReported(resource.key);
+      if (isDifferent) this.#queue.promote(resource.key);
+    }
+  }
+
+  /** Also what nothing happens to. */
+  #enqueueAll(): void {
+    for (const resource of this.#known.all())
+      if (needsWorkflow(resource)) this.#queue.add(resource.key, { priority: 'background' });
   }
 }

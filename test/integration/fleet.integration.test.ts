@@ -17,7 +17,6 @@ import {
   untilQuiet,
 } from '../../scripts/bench/fleet/fleet.ts';
 import { recordedRuns } from '../../scripts/bench/fleet/history.ts';
-import { untilToldAgain } from '../../scripts/bench/fleet/settled.ts';
 import { type Reading, reading, total, untilWatched } from '../../scripts/bench/fleet/usage.ts';
 import { startSimulatedWorld } from '../../scripts/bench/simulated/world.ts';
 import { manifest } from '../stack/e2e.ts';
@@ -28,8 +27,6 @@ const CLUSTERS = 50;
 const ROUND_MS = 56_000;
 /** After a change that was repaired long before. */
 const QUIET_MS = 2_000;
-/** Longer than any of these tests takes on a busy machine: what is told by the clock falls into none of them. */
-const LONGEST_MS = 90_000;
 /** Of each cluster. */
 const MADE = { 'POST Service': 2, 'POST PodDisruptionBudget': 1, 'POST Pod': 3 } as const;
 /**
@@ -125,7 +122,6 @@ interface Observed {
 
 /** What changes while `act` lasts. */
 async function observed(act: () => Promise<unknown>): Promise<Observed> {
-  await untilToldAgain(fleet, LONGEST_MS);
   const [eventsBefore, before] = [await eventsByWorkflow(), await reading(fleet.world)];
   await act();
   const [after, eventsAfter] = [await reading(fleet.world), await eventsByWorkflow()];

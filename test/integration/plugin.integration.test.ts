@@ -65,7 +65,6 @@ beforeAll(async () => {
     reflector: kubeReflectors(operator),
     client: () => bench.client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: () => {},
     options: { taskQueue: TASK_QUEUE },

@@ -86,7 +86,6 @@ beforeAll(async () => {
     reflector: kubeReflectors(operator),
     client: () => bench.client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: ({ name }, { reason, message }) => events.push(`${name} ${reason}: ${message}`),
     options: { taskQueue: TASK_QUEUE },

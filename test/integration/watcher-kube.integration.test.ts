@@ -61,11 +61,10 @@ async function watch(): Promise<void> {
     temporal,
     requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-    passTimes: { restMs: () => 0 },
     surveyor: noSurveyor,
     recordEvent: () => {},
     options: {
-      timings: { reportEveryMs: 50, unavailableAfterMs: 200, outageBackoff: { firstMs: 50, maxMs: 200 } },
+      timings: { reportEveryMs: 50, unavailableAfterMs: 200, failureBackoff: { firstMs: 50, maxMs: 200 } },
     },
     logger: new ListLogger(),
   });

@@ -47,10 +47,6 @@ class Stage {
     return readLease(this.kube.peek(ref) ?? { apiVersion: '', kind: '', metadata: { name: '' } }).record;
   }
 
-  annotations(): Readonly<Record<string, string>> {
-    return this.kube.peek(ref)?.metadata.annotations ?? {};
-  }
-
   /** A way to the apiserver that can be cut. */
   line(): { client: ElectionOptions['client']; cut: (how: 'error' | 'hang' | undefined) => void } {
     let how: 'error' | 'hang' | undefined;
@@ -178,45 +174,6 @@ describe('lease election', { timeout: 120_000 }, () => {
       await until(() => expect(stage.kube.calls.length - before).toBeGreaterThan(60));
       expect(new Set(stage.kube.calls.slice(before).map(call => call.verb))).toEqual(new Set(['replace']));
       expect([a, ...others].map(({ isLeader }) => isLeader)).toEqual([true, false, false]);
-    }),
-  );
-
-  it.concurrent(
-    'hands on what the former leader wrote into annotations, and leaves those of others',
-    staged(async stage => {
-      let told = 0;
-      const annotations = () => ({ told: String((told += 1)) });
-      const a = await stage.leader('a', { annotations });
-      stage.kube.mutate(ref, ({ metadata }) => {
-        metadata.annotations = { ...metadata.annotations, owner: 'ops' };
-      });
-      await until(() => expect(stage.annotations()).toMatchObject({ told: '5', owner: 'ops' }));
-      await a.stop();
-      const last = stage.annotations();
-      const found: unknown[] = [];
-      const b = await stage.leader('b', {
-        annotations: () => undefined,
-        onStartedLeading: (_, taken) => found.push(taken),
-      });
-      expect(found).toEqual([{ annotations: last, transitions: 1 }]);
-      const { renewTime } = stage.lease();
-      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
-      expect(stage.annotations()).toEqual(last);
-      expect(b.isLeader).toBe(true);
-    }),
-  );
-
-  it.concurrent(
-    'keeps its lease when what is to be written there cannot be told',
-    staged(async stage => {
-      const a = await stage.leader('a', {
-        annotations: () => {
-          throw new Error('not now');
-        },
-      });
-      const { renewTime } = stage.lease();
-      await until(() => expect(stage.lease().renewTime).not.toBe(renewTime));
-      expect(a.isLeader).toBe(true);
     }),
   );
 

@@ -4,7 +4,6 @@ import { parseBenchArguments } from '../../scripts/bench/arguments.ts';
 import { grown, largest } from '../../scripts/bench/fleet/count.ts';
 import { percentile, printed, spread } from '../../scripts/bench/fleet/figure.ts';
 import { PHASE_NAMES } from '../../scripts/bench/fleet/phases.ts';
-import { watchingSince } from '../../scripts/bench/fleet/settled.ts';
 import { samples, sum } from '../../scripts/bench/prometheus.ts';
 import { deployedSettings } from '../../scripts/bench/simulated/deployment.ts';
 
@@ -129,23 +128,4 @@ test('the heap that the benchmark is told to give is the one that holds', () => 
   const limit = execFileSync(process.execPath, ['-e', program], { env: { NODE_OPTIONS }, encoding: 'utf8' });
   expect(Number(limit) / 2 ** 20).toBeGreaterThan(1_279);
   expect(Number(limit) / 2 ** 20).toBeLessThan(1_400);
-});
-
-describe('a replica that has lost its lease and has it again', () => {
-  const line = (time: string, message: string): string =>
-    JSON.stringify({ level: 'info', time, message, lease: 'etcd-operator-watcher' });
-
-  test('watches since then, and tells of everything once more five minutes after that', () => {
-    const log = [
-      line('2026-11-25T01:00:00.000Z', 'leading'),
-      line('2026-11-25T01:02:00.000Z', 'no longer leading'),
-      line('2026-11-25T01:02:01.500Z', 'leading'),
-      line('2026-11-25T01:03:00.000Z', 'a member is silent'),
-    ].join('\n');
-    expect(watchingSince(log)).toBe(Date.parse('2026-11-25T01:02:01.500Z'));
-  });
-
-  test('that has never watched is not taken for one', () => {
-    expect(watchingSince(line('2026-11-25T01:00:00.000Z', 'operator started'))).toBeUndefined();
-  });
 });

@@ -8,9 +8,7 @@ import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { ObjectStore } from '../../src/kube/store.ts';
 import type { Clock, ReflectorFactory, ReflectorSpec } from '../../src/watcher/model/ports.ts';
-import type { Positions } from '../../src/watcher/queue/told-through.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { selects } from '../fakes/kubernetes/storage.ts';
 import { metadataOf } from '../fakes/kubernetes/watch.ts';
 import { Random } from './random.ts';
@@ -33,8 +31,7 @@ const LATER = 1 / 600;
 const OTHER_REPLICA = 1 / 3_000;
 /** Watches are late by so much at most, in milliseconds: in a storm, and otherwise. */
 const LATEST_MS = 120_000;
-/** The Lease, as src/main/config/election-timing.ts has it. */
-const RENEWED_EVERY_MS = 5_500;
+/** Of the Lease, as src/main/config/election-timing.ts has it. */
 const LEASE_MS = 11_000;
 const MOSTLY_MS = 2_000;
 
@@ -49,8 +46,6 @@ interface Feed {
   /** What is left of each object: none is ever changed in place. */
   readonly slimmed: WeakMap<KubeObject, KubeObject>;
   synced: boolean;
-  /** Of what was stored when it was last heard of. */
-  position: string | undefined;
 }
 
 interface Timer {
@@ -68,11 +63,7 @@ export class SimWatcher {
   #news: {
     readonly due: number;
     readonly objects: readonly (readonly KubeObject[])[];
-    readonly position: string;
   }[] = [];
-  /** What the Lease says that was told, and when it was last renewed. */
-  #told: Positions | undefined;
-  #renewedAt = 0;
   #heardOf = -1;
   #lateMs = 0;
   /** While nobody watches: when somebody begins to. */
@@ -91,10 +82,6 @@ export class SimWatcher {
     if (this.#watcher === undefined) return false;
     const heard = this.#hear();
     const now = this.#around.now();
-    if (now - this.#renewedAt >= RENEWED_EVERY_MS) {
-      this.#renewedAt = now;
-      this.#told = this.#watcher.told() ?? this.#told;
-    }
     const due = this.#timers.filter(timer => timer.due <= now).sort((a, b) => a.due - b.due);
     for (const timer of due) {
       // One that went before may have cancelled it.
@@ -159,9 +146,8 @@ export class SimWatcher {
       },
       requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),
-      passTimes: new PassTimes(now),
       surveyor: new Surveyor({ kube: client, etcd: members }),
-      options: { namespaces: [NAMESPACE], told: this.#told },
+      options: { namespaces: [NAMESPACE] },
       recordEvent: nobody,
       logger: NO_LOGGER,
       clock,
@@ -175,14 +161,12 @@ export class SimWatcher {
       store: new ObjectStore(),
       slimmed: new WeakMap(),
       synced: false,
-      position: undefined,
     };
     this.#feeds.push(feed);
     return {
       start: nobody,
       stop: nobody,
       synced: () => feed.synced,
-      position: () => feed.position,
       isForbidden: () => false,
     };
   };
@@ -195,14 +179,13 @@ export class SimWatcher {
       // The first list is as late as the API server is; watches are as late as they are.
       const lateMs = this.#feeds.every(({ synced }) => synced) ? this.#lateMs : 0;
       const objects = this.#feeds.map(({ spec }) => kube.all(spec.kind));
-      this.#news.push({ due: now() + lateMs, objects, position: String(kube.writes) });
+      this.#news.push({ due: now() + lateMs, objects });
     }
     let heard = false;
     for (let next = this.#news[0]; next !== undefined && next.due <= now(); next = this.#news[0]) {
       this.#news.shift();
       for (const [at, feed] of this.#feeds.entries()) {
         heard = this.#replace(feed, next.objects[at] ?? []) || heard;
-        feed.position = next.position;
       }
     }
     return heard;

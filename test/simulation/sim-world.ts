@@ -459,7 +459,6 @@ export class SimWorld {
         recordEvent: () => {},
         logger: { info: () => {}, warn: () => {} },
         onPass: () => {},
-        onPassEnded: () => {},
         onBackup: () => {},
         now: () => this.now + this.skewMs,
         time: {

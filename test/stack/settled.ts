@@ -5,7 +5,7 @@ import { readCluster, type World } from './e2e.ts';
 import { readyOperators } from './operator-processes.ts';
 import { poll } from './poll.ts';
 
-/** A watcher that knows nothing of the one before tells of everything once more after a while; then a pass of each cluster takes seconds. */
+/** A watcher has every cluster reconciled when it begins, and once more after a while. */
 const SETTLED_MS = defaultTimings.againAfterMs + 30_000;
 
 /** Waits until the cluster, and each replica of the operator, has been there for five and a half minutes. */

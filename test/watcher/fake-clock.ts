@@ -79,6 +79,6 @@ export class FakeClock implements Clock {
 }
 
 /** All promise reactions that are due have run: they come before any immediate. */
-export function settle(): Promise<void> {
+function settle(): Promise<void> {
   return new Promise(resolve => setImmediate(resolve));
 }

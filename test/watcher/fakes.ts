@@ -32,9 +32,6 @@ export interface FakeWorkflow {
 export class FakeTemporal implements TemporalPort {
   readonly workflows = new Map<string, FakeWorkflow>();
   latencyMs = 10;
-  /** How long the pass takes that a workflow makes when it was told. */
-  passMs = 100;
-  onPassEnded: (namespace: string, milliseconds: number) => void = () => {};
   /** What a call is answered with, instead of success; asked at the end of the call. */
   failure: (id: string) => Error | undefined = () => undefined;
   problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
@@ -75,8 +72,6 @@ export class FakeTemporal implements TemporalPort {
     if (!workflow.running) workflow.started += 1;
     workflow.running = true;
     workflow.signals.push(changed);
-    const { passMs } = this;
-    this.#clock.after(passMs, () => this.onPassEnded(ref.namespace, passMs));
   }
 
   async tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void> {
@@ -136,10 +131,6 @@ export class HandReflectors {
   /** Namespaces in which nothing may be listed, and kinds of a namespace, as `shop/Secret`. */
   readonly forbidden = new Set<string>();
   stopped = 0;
-  /** The newest resource version of any object. */
-  position = 0;
-  /** Up to where a namespace is known that stays behind. */
-  readonly positions = new Map<string, number>();
 
   readonly factory: ReflectorFactory = spec => {
     this.#specs.push(spec);
@@ -148,7 +139,6 @@ export class HandReflectors {
     return {
       start: () => {},
       synced: () => this.syncedNow && spec.kind !== this.unlisted && !isForbidden(),
-      position: () => String(this.positions.get(spec.namespace ?? '') ?? this.position),
       isForbidden,
       stop: () => {
         this.stopped += 1;
@@ -161,7 +151,6 @@ export class HandReflectors {
     const spec = this.#spec(object);
     const id = idOf(object);
     const previous = this.#objects.get(id);
-    this.position = Math.max(this.position, Number(object.metadata.resourceVersion));
     const slim = spec.slim(structuredClone(object));
     this.#objects.set(id, slim);
     if (previous === undefined) spec.onChange({ type: 'added', object: slim });

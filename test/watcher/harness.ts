@@ -3,11 +3,9 @@ import type { ResourceRef } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
-import type { Positions } from '../../src/watcher/queue/told-through.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
 import type { RequestPort } from '../../src/watcher/temporal/request-port.ts';
 import type { Survey } from '../../src/watcher/survey/agreement.ts';
-import { PassTimes } from '../../src/watcher/queue/pass-times.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeRequests } from './fake-requests.ts';
@@ -66,10 +64,8 @@ export class Harness {
   }
 
   /** A watcher of its own on the same world, as another replica or the next process has it. */
-  make(timings: Partial<WatcherTimings> = {}, told?: Positions, namespaces?: readonly string[]): Watcher {
+  make(timings: Partial<WatcherTimings> = {}, namespaces?: readonly string[]): Watcher {
     this.reflectors = new HandReflectors();
-    const passTimes = new PassTimes(() => this.clock.now());
-    this.temporal.onPassEnded = (namespace, milliseconds) => passTimes.took(namespace, milliseconds);
     return createWatcherOn({
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
       requests: this.around<RequestPort>(this.requests),
@@ -83,7 +79,6 @@ export class Harness {
           close: () => {},
         };
       },
-      passTimes,
       surveyor: {
         ask: async (ref, { access, plainDomain }) => {
           this.surveyed.push(ref.name);
@@ -102,14 +97,13 @@ export class Harness {
       },
       options: {
         timings: { ...defaultTimings, ...QUIET, ...timings },
-        told,
         namespaces,
         identity: 'a@0123456789ab',
       },
       recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,
       metrics: {
-        eventSeen: (kind, told) => this.seen.push(`${kind} ${told}`),
+        eventSeen: (kind, enqueued) => this.seen.push(`${kind} ${enqueued}`),
         withoutPass: (kind, count) => this.withoutPass.set(kind, count),
         otherInstallations: count => void (this.otherInstallations = count),
         signalSent: (kind, outcome) => this.seen.push(`${kind} ${outcome}`),

@@ -1,7 +1,6 @@
 /** A watcher of namespaces that are named, some of which cannot be listed. */
 import { describe, expect, test } from 'vitest';
-import { type ResourceRef, workflowId } from '../../src/api/names.ts';
-import type { Positions } from '../../src/watcher/queue/told-through.ts';
+import type { ResourceRef } from '../../src/api/names.ts';
 import type { Watcher } from '../../src/watcher/watcher.ts';
 import { Harness } from './harness.ts';
 import { IDLE, refTo, resource } from './objects.ts';
@@ -24,11 +23,10 @@ interface World {
 }
 
 /** A watcher that has begun; in these namespaces nothing may be listed. */
-async function begun(forbidden: readonly string[], told?: Positions): Promise<World> {
+async function begun(forbidden: readonly string[]): Promise<World> {
   const world = new Harness();
-  const watcher = world.make({}, told, NAMED);
+  const watcher = world.make({}, NAMED);
   for (const namespace of forbidden) world.reflectors.forbidden.add(namespace);
-  world.reflectors.syncedNow = told === undefined;
   await watcher.start();
   return { world, watcher, told: ref => world.temporal.signals(ref).length };
 }
@@ -119,64 +117,6 @@ describe('namespaces that are named', () => {
     expect(around.watcher.synced()).toBe(false);
     around.world.reflectors.syncedNow = true;
     expect(around.watcher.synced()).toBe(true);
-    await stop(around);
-  });
-});
-
-describe('up to where everything was told', () => {
-  test('is not said while a namespace cannot be listed: the next one tells all of it', async () => {
-    const around = await begun(['later']);
-    const { world, watcher } = around;
-    world.reflectors.put(resource(shop, { status: IDLE }));
-    await world.clock.advance(10_000);
-    expect(watcher.told()).toBeUndefined();
-    world.reflectors.put(resource(later, { status: IDLE }));
-    world.reflectors.forbidden.clear();
-    await world.clock.advance(10_000);
-    expect(watcher.told()).toMatchObject({ EtcdCluster: String(world.reflectors.position) });
-    await stop(around);
-  });
-
-  test('is that of the namespace that is behind', async () => {
-    const around = await begun([]);
-    const { world, watcher } = around;
-    world.reflectors.put(resource(web, { status: IDLE }));
-    const { position } = world.reflectors;
-    world.reflectors.positions.set('web', position);
-    world.reflectors.put(resource(shop, { status: IDLE }));
-    await world.clock.advance(10_000);
-    expect(world.reflectors.position).toBeGreaterThan(position);
-    expect(watcher.told()).toMatchObject({ EtcdCluster: String(position), Secret: String(position) });
-    await stop(around);
-  });
-
-  test('lets the next one tell only what changed where it can list, and all where it could not', async () => {
-    const before = resource(shop, { status: IDLE });
-    const unchanged = resource(later, { status: IDLE });
-    const word = Object.fromEntries(
-      ['EtcdCluster', 'EtcdBackup', 'EtcdRestore', 'Pod', 'PersistentVolumeClaim', 'Service', 'Secret']
-        .concat('PodDisruptionBudget')
-        .map(kind => [kind, unchanged.metadata.resourceVersion ?? '']),
-    );
-    const backup = { ...refTo('EtcdBackup', 'nightly'), namespace: 'shop' };
-    const kept = { ...refTo('EtcdBackup', 'kept'), namespace: 'web' };
-    const old = (ref: ResourceRef) =>
-      resource(ref, { status: IDLE, metadata: { resourceVersion: before.metadata.resourceVersion } });
-    const around = await begun(['later'], word);
-    const { world, told } = around;
-    const found = { ...refTo('EtcdBackup', 'found'), namespace: 'later' };
-    for (const ref of [backup, kept, found])
-      world.temporal.workflows.set(workflowId(ref), { running: true, started: 1, signals: [] });
-    world.reflectors.put(old(kept));
-    world.reflectors.put(resource(backup, { status: IDLE }));
-    await world.clock.advance(1_000);
-    world.reflectors.syncedNow = true;
-    await world.clock.advance(2_000);
-    expect([backup, kept].map(told)).toEqual([1, 0]);
-    world.reflectors.put(old(found));
-    world.reflectors.forbidden.clear();
-    await world.clock.advance(2_000);
-    expect([backup, kept, found].map(told)).toEqual([1, 0, 1]);
     await stop(around);
   });
 });

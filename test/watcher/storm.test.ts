@@ -40,8 +40,7 @@ describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
       name => world.temporal.signals(refTo('EtcdCluster', name)).length,
     );
     expect(counts).toHaveLength(CLUSTERS);
-    // A cluster of 100 events: at 0, 0.1, 0.4, 1.3, 4, 7, 10 and 13 s; a pause of chance in the first second adds one,
-    // and urgent news comes up to three seconds before its turn.
+    // A cluster of 100 events: at 0, 0.1, 0.4, 1.3, 4, 9 and 14 s; a pause of chance in the first second adds one.
     expect(Math.max(...counts)).toBeLessThanOrEqual(10);
     expect(counts.reduce((sum, count) => sum + count, 0) / CLUSTERS).toBeLessThan(9);
     expect(Math.min(...counts)).toBeGreaterThanOrEqual(2);
@@ -59,9 +58,9 @@ describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
     expectNoneLost(world, lastEventAt);
     expect(world.watcher.stats()).toMatchObject({ waiting: 0, reachable: true, resources: CLUSTERS });
     const failed = world.seen.filter(line => line.endsWith(' unavailable')).length;
-    // One try of each cluster, and a probe now and then: no hammering on a server that is down.
+    // A few tries of each cluster: no hammering on a server that is down.
     expect(failed).toBeGreaterThan(0);
-    expect(failed).toBeLessThan(CLUSTERS + 30);
+    expect(failed).toBeLessThan(8 * CLUSTERS);
     await world.stop();
   });
 });
@@ -85,75 +84,6 @@ test('a cluster that was calm is told within two seconds in the storm of others,
       });
     });
   await storm(world, 7);
-  await world.clock.advance(5_000);
-  expect(late).toEqual([]);
-  await world.stop();
-});
-
-test('clusters are told as seldom as their passes are slow, and none is lost', async () => {
-  const signalsOf = async (passMs: number): Promise<number> => {
-    const world = new Harness();
-    world.temporal.passMs = passMs;
-    await world.watcher.start();
-    const { lastEventAt } = await storm(world, 1);
-    const told = [...lastEventAt.keys()].map(
-      name => world.temporal.signals(refTo('EtcdCluster', name)).length,
-    );
-    await world.clock.advance(120_000);
-    expectNoneLost(world, lastEventAt);
-    await world.stop();
-    return told.reduce((sum, count) => sum + count, 0);
-  };
-  const [fast, slow] = [await signalsOf(100), await signalsOf(3_000)];
-  // Each of 12 places: once at the beginning, and then each five to eight seconds.
-  expect(slow).toBeLessThan(60);
-  expect(fast).toBeGreaterThan(4 * slow);
-});
-
-test('a cluster that changes once is told within ten seconds of its namespace being in a storm, though passes are slow', async () => {
-  const world = new Harness();
-  world.temporal.passMs = 3_000;
-  await world.watcher.start();
-  for (let index = 0; index < CLUSTERS; index += 1)
-    world.put(refTo('EtcdCluster', `c${index}`), { status: IDLE });
-  await world.clock.advance(20_000);
-  const calm = refTo('EtcdCluster', 'calm');
-  world.put(calm, { status: IDLE });
-  await world.clock.advance(30_000);
-  const before = world.temporal.signals(calm).length;
-  let told = before;
-  world.clock.after(1_000, () => world.put(calm, { metadata: { generation: 2 }, status: IDLE }));
-  world.clock.after(10_000, () => (told = world.temporal.signals(calm).length));
-  const { lastEventAt } = await storm(world, 5);
-  expect(told).toBeGreaterThan(before);
-  await world.clock.advance(150_000);
-  expectNoneLost(world, lastEventAt);
-  await world.stop();
-});
-
-test('clusters of another namespace are told at once while passes are slow everywhere, though all of them changed at once before', async () => {
-  const world = new Harness();
-  world.temporal.passMs = 1_500;
-  const calm = Array.from({ length: 10 }, (_, index) => ({
-    ...refTo('EtcdCluster', `calm-${index}`),
-    namespace: 'calm',
-  }));
-  await world.watcher.start();
-  for (const ref of calm) world.put(ref, { status: IDLE });
-  await world.clock.advance(30_000);
-  const late: string[] = [];
-  for (const ref of calm) world.put(ref, { metadata: { generation: 2 }, status: IDLE });
-  for (let change = 0; change < 16; change += 1)
-    world.clock.after(4_000 + change * 400, () => {
-      const ref = calm[change % calm.length];
-      if (ref === undefined) throw new Error('no such cluster');
-      const before = world.temporal.signals(ref).length;
-      world.put(ref, { metadata: { generation: 3 + change }, status: IDLE });
-      world.clock.after(100, () => {
-        if (world.temporal.signals(ref).length === before) late.push(`change ${change} of ${ref.name}`);
-      });
-    });
-  await storm(world, 3);
   await world.clock.advance(5_000);
   expect(late).toEqual([]);
   await world.stop();

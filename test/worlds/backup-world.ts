@@ -169,7 +169,6 @@ export class BackupWorld implements Ground {
     recordEvent: (_, event) => void this.events.push(event),
     logger: { info: () => {}, warn: () => {} },
     onPass: () => {},
-    onPassEnded: () => {},
     onBackup: () => {},
     now: () => this.now,
     time: new PassingTime(),

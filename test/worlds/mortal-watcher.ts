@@ -42,7 +42,6 @@ export class MortalWatcher {
       requests: this.#around(requestPort(client), () => true),
       temporal: this.#around(temporalPort(client, { taskQueue, deadlineMs: 10_000 }), () => false),
       health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
-      passTimes: { restMs: () => 0 },
       surveyor: noSurveyor,
       recordEvent: () => {},
       options: {},

@@ -120,8 +120,6 @@ export class OperatorWorld implements Ground {
   readonly store = new FakeStore({ location: 's3://backups' });
   /** What every pass reported for metrics. */
   readonly passes: PassReport[] = [];
-  /** How long every pass took, those that failed included. */
-  readonly passesEnded: { namespace: string; milliseconds: number }[] = [];
   readonly events: { reason: string; message: string }[] = [];
   readonly deps: Dependencies;
   ref: ClusterRef;
@@ -164,7 +162,6 @@ export class OperatorWorld implements Ground {
       logger: { info: () => {}, warn: () => {} },
       onBackup: () => {},
       onPass: report => void this.passes.push(report),
-      onPassEnded: (namespace, milliseconds) => void this.passesEnded.push({ namespace, milliseconds }),
       now: () => this.now,
       time: {
         now: () => this.#waited,

@@ -4,7 +4,6 @@ import { cost, parts } from './cost.ts';
 import { grown } from './count.ts';
 import { type Section, spread } from './figure.ts';
 import { changeAndRepair, type Fleet, sampleOf, untilQuiet } from './fleet.ts';
-import { untilSettled } from './settled.ts';
 import { recorded } from './history.ts';
 import { ETCD_IO, OF_A_CLUSTER, targetsOf } from './targets.ts';
 import { reading } from './usage.ts';
@@ -15,7 +14,7 @@ const CHANGES = 30;
 /** Ninety seconds in which nothing happens, after all that a start and creations cause has come to its end. */
 export async function idle(fleet: Fleet): Promise<Section> {
   const { world, names } = fleet;
-  await untilSettled(fleet);
+  await untilQuiet(fleet);
   const recordedBefore = await recorded(world);
   const before = await reading(world);
   await delay(IDLE_MS);

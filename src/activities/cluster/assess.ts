@@ -81,21 +81,16 @@ const REPAIR_MS = 6_000;
  * changed it faster: it is looked at again soon.
  */
 export async function assess(deps: Dependencies, ref: ClusterRef, context: PassContext): Promise<Assessment> {
-  const begun = deps.time.now();
   const repaired: RepairInPass[] = [];
-  try {
-    const answer = await retryOnConflict(
-      () => pass(deps, ref, { ...context, repaired }),
-      async () => {
-        const cluster = await readCluster(deps.kube, ref);
-        return cluster === undefined ? gone(deps) : changing(deps, cluster);
-      },
-    );
-    const [step] = repaired;
-    return step === undefined ? answer : { ...answer, repaired: step };
-  } finally {
-    deps.onPassEnded(ref.namespace, deps.time.now() - begun);
-  }
+  const answer = await retryOnConflict(
+    () => pass(deps, ref, { ...context, repaired }),
+    async () => {
+      const cluster = await readCluster(deps.kube, ref);
+      return cluster === undefined ? gone(deps) : changing(deps, cluster);
+    },
+  );
+  const [step] = repaired;
+  return step === undefined ? answer : { ...answer, repaired: step };
 }
 
 function gone(deps: Dependencies): Assessment {

@@ -66,8 +66,6 @@ export interface Dependencies {
   readonly logger: ActivityLogger;
   /** Takes note of one pass of a cluster: what was seen and what was decided. */
   readonly onPass: (report: PassReport) => void;
-  /** Told how long the pass of a cluster of this namespace took in milliseconds, whether it succeeded or not. */
-  readonly onPassEnded: (namespace: string, milliseconds: number) => void;
   /** Takes note of a run of an EtcdBackup that has ended. */
   readonly onBackup: (ended: BackupReport) => void;
   /** Milliseconds since the epoch, by the API server's clock. */

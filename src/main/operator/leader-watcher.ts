@@ -1,11 +1,10 @@
 /** The watcher of this replica, from term to term of its leadership. */
-import type { Positions } from '../../watcher/queue/told-through.ts';
 import type { WatcherStats } from '../../watcher/watcher-types.ts';
 import type { Watcher } from '../../watcher/watcher.ts';
 
 export interface LeaderWatcherDeps {
-  /** A watcher that has not begun yet. `told`: up to where another one has told everything; undefined: nobody knows. */
-  readonly make: (told: Positions | undefined) => Watcher;
+  /** A watcher that has not begun yet. */
+  readonly make: () => Watcher;
   readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
   /** Told when this replica begins and ceases to watch. */
   readonly onLeading: (isLeading: boolean) => void;
@@ -15,7 +14,7 @@ export interface LeaderWatcherDeps {
 
 /**
  * A term that is lost and won again within `keepMs` goes on with the same watcher: nothing is listed anew, and only those
- * are told that changed meanwhile. Otherwise each loss would bring all workflows to work at once, and that the next loss.
+ * are reconciled that changed meanwhile. Otherwise each loss would bring all workflows to work at once, and that the next loss.
  */
 export class LeaderWatcher {
   readonly #deps: LeaderWatcherDeps;
@@ -29,12 +28,11 @@ export class LeaderWatcher {
     this.#deps = deps;
   }
 
-  /** @param told up to where another replica has told everything; undefined: nobody knows */
-  begin(told?: Positions): void {
+  begin(): void {
     if (this.#final || this.#isLeading) return;
     this.#isLeading = true;
     clearTimeout(this.#letGo);
-    if (this.#watcher === undefined) this.#start(told);
+    if (this.#watcher === undefined) this.#start();
     else this.#watcher.resume();
     this.#deps.onLeading(true);
   }
@@ -48,15 +46,10 @@ export class LeaderWatcher {
     this.#letGo.unref();
   }
 
-  /** A new watcher in place of the current one: it lists everything, and what it lists is told. */
+  /** A new watcher in place of the current one: it lists everything, and what it lists is reconciled. */
   renew(): void {
     void this.#stop();
-    if (this.#isLeading) this.#start(undefined);
-  }
-
-  /** Up to where everything has been told; undefined while this is not known, and on a replica that does not watch. */
-  told(): Positions | undefined {
-    return this.#watcher?.told();
+    if (this.#isLeading) this.#start();
   }
 
   /** Lets no further watcher begin. Resolves when every one so far has ended. */
@@ -70,7 +63,7 @@ export class LeaderWatcher {
     return this.#watcher?.synced() ?? false;
   }
 
-  /** Resources that wait to be told. */
+  /** Resources that wait to be signalled. */
   waiting(): number {
     return this.#watcher?.stats().waiting ?? 0;
   }
@@ -100,8 +93,8 @@ export class LeaderWatcher {
     return this.#watcher?.conditions() ?? [];
   }
 
-  #start(told: Positions | undefined): void {
-    this.#watcher = this.#deps.make(told);
+  #start(): void {
+    this.#watcher = this.#deps.make();
     this.#watcher
       .start()
       .catch((error: unknown) => this.#deps.logger.error('watcher did not start', { error }));

@@ -28,7 +28,6 @@ import { Turns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
-import { PassTimes } from '../../watcher/queue/pass-times.ts';
 import { ownImage } from '../pods/own-image.ts';
 import { encryptingCodec } from '../temporal/codec/codec.ts';
 import { KeyRing } from '../temporal/codec/key-ring.ts';
@@ -78,7 +77,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   const codec = keys && encryptingCodec(keys);
   const identity = workerIdentity(config.pod.name, await findInstallation(config));
   const temporal = temporalOf(config, telemetry, { codec, identity });
-  const shared = { kubernetes, identity, passTimes: new PassTimes(() => performance.now()) };
+  const shared = { kubernetes, identity };
   let watching: Watching | undefined;
   const namespace = keepNamespace(() => temporal.connection(), {
     spec: config.temporal,
@@ -108,10 +107,8 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
   if (config.roles.watcher) {
     void namespace.readyWithin(watchAfterMs).then(() => {
       if (stopping.signal.aborted) return;
-      // Without passes of its own it goes by Temporal alone.
-      const passTimes = config.roles.worker ? shared.passTimes : { restMs: () => 0 };
       const client = () => temporal.client();
-      watching = startWatching(config, { ...shared, passTimes, client, logger, metrics });
+      watching = startWatching(config, { ...shared, client, logger, metrics });
     });
   }
   logger.info('operator started', { roles: config.roles, temporal: config.temporal.address });
@@ -192,7 +189,6 @@ interface WorkerContext {
   readonly temporal: TemporalLink;
   readonly codec: PayloadCodec | undefined;
   readonly identity: string;
-  readonly passTimes: PassTimes;
   readonly namespace: NamespaceKeeper;
   readonly signal: AbortSignal;
 }
@@ -229,7 +225,7 @@ function backupTurns({ maxConcurrentTransfers, maxBackupsPerStore, maxBackupsPer
 
 async function makeWorkers(
   config: Config,
-  { telemetry, kubernetes, temporal, codec, identity, passTimes, namespace, signal }: WorkerContext,
+  { telemetry, kubernetes, temporal, codec, identity, namespace, signal }: WorkerContext,
 ): Promise<Workers> {
   const { logger, metrics } = telemetry;
   const bundle = await workflowBundle(Runtime.instance().logger);
@@ -264,7 +260,6 @@ async function makeWorkers(
     credentialHosts: config.allowed.credentials,
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
-    onPassEnded: (ofNamespace: string, milliseconds: number) => passTimes.took(ofNamespace, milliseconds),
     onBackup: metrics.backup,
     now: kubernetes.clock.now,
     time: realTime,

@@ -9,15 +9,12 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
 import { createWatcher } from '../../watcher/create-watcher.ts';
-import type { PassTimes } from '../../watcher/queue/pass-times.ts';
-import type { Positions } from '../../watcher/queue/told-through.ts';
 import type { Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
 import { openFilesLimit } from './open-files.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';
 import { LeaderWatcher } from './leader-watcher.ts';
-import { NOTHING_TOLD, noteOf, programOf, toldBefore } from './told-note.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
 const KEEP_MS = 60_000;
@@ -37,8 +34,6 @@ export interface WatchingParts {
   readonly client: () => Client;
   /** Of this replica, as its workers have it. */
   readonly identity: string;
-  /** Of this replica's passes. */
-  readonly passTimes: Pick<PassTimes, 'restMs'>;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -57,7 +52,7 @@ export interface Watching {
 export function startWatching(config: Config, parts: WatchingParts): Watching {
   const { metrics, logger } = parts;
   const watcher = new LeaderWatcher({
-    make: told => watcherOf(config, parts, told),
+    make: () => watcherOf(config, parts),
     logger,
     onLeading: isLeading => metrics.leader(isLeading),
     keepMs: KEEP_MS,
@@ -77,9 +72,6 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
       stop: () => watcher.close(),
     };
   }
-  const program = programWhenNeeded(config, logger);
-  // What the next one begins with, should this one not get to tell anything.
-  let before: Positions | undefined;
   const election = new LeaseElection({
     client: parts.kubernetes.leaseClient,
     namespace: config.pod.namespace,
@@ -87,27 +79,14 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     identity: candidateOf(config),
     timing: electionTiming,
     logger,
-    annotations: () => {
-      const told = watcher.told() ?? before;
-      return program.known === undefined ? undefined : told && noteOf(program.known, told);
-    },
-    onStartedLeading: (leading, taken) => {
-      void program.find().then(id => {
-        if (leading.aborted) return;
-        before = toldBefore(id, taken);
-        watcher.begin(before);
-      });
-    },
+    onStartedLeading: () => watcher.begin(),
     onStoppedLeading: () => watcher.end(),
   });
   election.start();
   return {
     leading: () => election.isLeader,
     synced: () => watcher.synced(),
-    tellAll() {
-      before = NOTHING_TOLD;
-      watcher.renew();
-    },
+    tellAll: () => watcher.renew(),
     async stop() {
       await watcher.close();
       await election.stop();
@@ -123,26 +102,9 @@ function candidateOf({ inCluster, pod }: Config): string {
   return inCluster !== undefined ? pod.name : `${pod.name}_${randomUUID().slice(0, 8)}`;
 }
 
-/** What tells this program from others: found out by the first term, since a start must be quick. */
-function programWhenNeeded(config: Config, logger: Logger) {
-  const folder = import.meta.filename.endsWith('.js') ? import.meta.dirname : undefined;
-  const program = {
-    known: undefined as string | undefined,
-    async find(): Promise<string> {
-      program.known ??= await programOf(config, folder).catch((error: unknown) => {
-        logger.warn('the program cannot be told from others: every workflow looks once', { error });
-        return randomUUID();
-      });
-      return program.known;
-    },
-  };
-  return program;
-}
-
 function watcherOf(
   config: Config,
-  { kubernetes, client, identity, passTimes, logger, metrics }: WatchingParts,
-  told: Positions | undefined,
+  { kubernetes, client, identity, logger, metrics }: WatchingParts,
 ): Watcher {
   const { watchNamespaces: namespaces, taskQueue } = config;
   return createWatcher({
@@ -150,9 +112,8 @@ function watcherOf(
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
     health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
-    passTimes,
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
-    options: { namespaces, taskQueue, identity, told },
+    options: { namespaces, taskQueue, identity },
     recordEvent: eventSink(kubernetes.events),
     logger,
     metrics: metrics.watcher,

@@ -7,7 +7,7 @@ import {
 } from '../../api/conditions/catalogue.ts';
 import type { Kind } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { Undelivered } from '../queue/delivery.ts';
+import type { Unprocessed } from '../queue/work-queue.ts';
 import type { OtherQueue, WorkflowProblem } from '../temporal/client.ts';
 
 export interface OwnFinding {
@@ -20,13 +20,13 @@ export interface OwnFinding {
 }
 
 /** Temporal takes no signal for this resource. `since` in the message instead of a duration: it stays true unwritten. */
-export function temporalUnavailable(undelivered: Pick<Undelivered, 'code'>, since: Date): OwnFinding {
+export function temporalUnavailable({ code }: Pick<Unprocessed, 'code'>, since: Date): OwnFinding {
   return {
     type: 'TemporalUnavailable',
     status: 'True',
     reason: 'Unreachable',
     message:
-      `Since ${timestamp(since.getTime())} Temporal has not accepted signals for this resource (${undelivered.code}). ` +
+      `Since ${timestamp(since.getTime())} Temporal has not accepted signals for this resource (${code}). ` +
       'Running members keep running, but nothing is created, changed or repaired. ' +
       'Bring Temporal back, or correct the address, namespace or credentials in the configuration of the operator; ' +
       'the operator retries automatically.',

@@ -9,6 +9,7 @@ import type { ConditionWriter } from './condition-writer.ts';
 import { type KnownResource, type KnownResources, needsWorkflow } from '../resources/known-resources.ts';
 import { noPassFor, type OwnFinding, passesSucceed } from './own-conditions.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
+import type { WorkQueue } from '../queue/work-queue.ts';
 import { failedDelivery, type OtherQueue, type TemporalPort } from '../temporal/client.ts';
 
 export interface PassCheckOptions {
@@ -36,12 +37,9 @@ export interface PassCheckDeps {
   readonly clock: Clock;
   readonly logger: WatcherLogger;
   readonly options: PassCheckOptions;
-  /** Has the workflow of a resource started that does not run: not at once, for there may be thousands. */
-  readonly begin: (key: string) => void;
   /** Whether a new cluster waits for its turn to be created, and so has no workflow to ask about. */
-  readonly isYetToBegin: (key: string) => boolean;
-  /** Has a resource looked at that may say what is not so any more. */
-  readonly tell: (key: string) => void;
+  readonly isYetToBegin: (resource: KnownResource) => boolean;
+  readonly queue: Pick<WorkQueue, 'add'>;
 }
 
 /** What is awaited of a resource, and since when; `askedAt` and `since` are on the clock of the watcher. */
@@ -96,21 +94,23 @@ export class PassCheck {
   }
 
   /** A pass that reported a moment ago has succeeded: nothing is to be asked, unless something was awaited or said of it. */
-  #isInDoubt({ key, reportedAt, ownConditions }: KnownResource): boolean {
+  #isInDoubt(resource: KnownResource): boolean {
+    const { key, reportedAt, ownConditions } = resource;
     const { clock, options, isYetToBegin } = this.#deps;
-    if (isYetToBegin(key)) return false;
+    if (isYetToBegin(resource)) return false;
     if (reportedAt === undefined || clock.now() - reportedAt >= options.passAskMs) return true;
     const isSaid = ownConditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
     return isSaid || this.#watched.get(key)?.awaited !== undefined;
   }
 
   async #ask(resource: KnownResource, abort: AbortSignal): Promise<void> {
-    const { temporal, clock, options, begin } = this.#deps;
+    const { temporal, clock, options, queue } = this.#deps;
     const { key, ref } = resource;
     const awaited = await temporal.state(ref, 'resourceAndOperation', abort).then(
       state => {
         // Somebody terminated its workflow, or Temporal's database was lost.
-        if (state === undefined && needsWorkflow(resource)) begin(key);
+        if (state === undefined && needsWorkflow(resource))
+          queue.add(key, { priority: resource.hasWork ? 'work' : 'background' });
         return state?.awaited;
       },
       (error: unknown): Awaited => ({
@@ -149,11 +149,11 @@ export class PassCheck {
 
   /** Nothing is awaited: the last pass has succeeded. Also what an earlier process said of it is taken back. */
   async #takeBack({ key }: KnownResource, abort: AbortSignal): Promise<void> {
-    const { known, writer, tell } = this.#deps;
+    const { known, writer, queue } = this.#deps;
     const says = known.get(key)?.ownConditions.find(({ type }) => type === 'PassFailing')?.status;
     if (says === undefined || says === 'False') return;
     await writer.report(key, passesSucceed, abort);
-    tell(key);
+    queue.add(key);
   }
 
   #count(kind: Kind): number {

@@ -1,5 +1,5 @@
 /** What the watcher finds out about Temporal, and says on the resources themselves. */
-import type { CoalescingQueue } from '../queue/coalescing-queue.ts';
+import type { WorkQueue } from '../queue/work-queue.ts';
 import { workflowId } from '../../api/names.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
@@ -14,7 +14,7 @@ import type { Clock, WatcherLogger } from '../model/ports.ts';
 import type { TemporalPort, WorkflowProblem } from '../temporal/client.ts';
 
 export interface ReportDeps {
-  readonly queue: CoalescingQueue;
+  readonly queue: WorkQueue;
   readonly known: KnownResources;
   readonly writer: ConditionWriter;
   readonly temporal: Pick<TemporalPort, 'problems'>;
@@ -33,17 +33,17 @@ export async function reportUnavailable(
 ): Promise<void> {
   const { queue, known, writer, clock } = deps;
   const now = clock.now();
-  for (const waiting of queue.undelivered()) {
+  for (const waiting of queue.unprocessed()) {
     if (now - waiting.since < afterMs) continue;
     const since = new Date(clock.date().getTime() - (now - waiting.since));
     await writer.report(waiting.key, temporalUnavailable(waiting, since), abort);
   }
   for (const { key } of known.all()) {
     if (!isTrue(known, key, 'TemporalUnavailable')) continue;
-    const delivered = queue.lastDelivered(key);
-    // Another replica said so, or it was long ago: the next delivery shows.
-    if (delivered === undefined) queue.add(key, { isBackground: true });
-    if (delivered === true && queue.isReachable) await writer.report(key, temporalReachable, abort);
+    const succeeded = queue.lastSucceeded(key);
+    // Another replica said so, or it was long ago: the next signal shows.
+    if (succeeded === undefined) queue.add(key, { priority: 'background' });
+    if (succeeded === true && queue.isReachable) await writer.report(key, temporalReachable, abort);
   }
 }
 

@@ -2,6 +2,7 @@
 import type { KindRef, KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import type { Kind } from '../../api/names.ts';
+import type { Processed } from '../queue/work-queue.ts';
 
 /** Time and chance, so that a test can own both. */
 export interface Clock {
@@ -22,15 +23,12 @@ export interface WatcherLogger {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** How the delivery of one signal ended; see `Delivery` of the queue. */
-type DeliveryOutcome = 'delivered' | 'held' | 'unavailable' | 'refused';
-
 export interface WatcherMetrics {
-  /** An event of a watched object; `told` when it became (part of) a signal. */
-  eventSeen(objectKind: string, told: boolean): void;
+  /** An event of a watched object; `enqueued` when it became (part of) a signal. */
+  eventSeen(objectKind: string, enqueued: boolean): void;
   /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
   withoutPass(kind: Kind, count: number): void;
-  signalSent(kind: Kind, outcome: DeliveryOutcome, seconds: number): void;
+  signalSent(kind: Kind, outcome: Processed['outcome'], seconds: number): void;
   /** How many other installations serve the same task queue of Temporal. */
   otherInstallations(count: number): void;
   /** An EtcdRequest ended; `action` is one of those that this release knows, or Other. */
@@ -53,8 +51,6 @@ export interface ReflectorHandle {
   stop(): Promise<void> | void;
   /** Whether the first list is complete. */
   synced(): boolean;
-  /** The resource version up to which everything was handed on; undefined before the first list. */
-  position(): string | undefined;
   /** Whether the API server refuses to list or watch it at present, for want of rights or of the namespace. */
   isForbidden(): boolean;
 }

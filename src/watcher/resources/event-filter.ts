@@ -80,18 +80,6 @@ export function worthTellingClusters(change: StoreChange): boolean {
   return kind === 'EtcdBackup' && change.object['results'] !== change.previous['results'];
 }
 
-/**
- * Whether somebody waits for what follows from a change that is worth telling: a specification was edited or a resource is to
- * go, or a pod or claim is gone, whose name is free again. All of these are rare, also in a storm.
- */
-export function isUrgent(change: StoreChange): boolean {
-  const { object } = change;
-  if (change.type === 'deleted') return object.kind === 'Pod' || object.kind === 'PersistentVolumeClaim';
-  if (resourceOf(object) === undefined || change.type !== 'updated') return false;
-  const { generation, deletionTimestamp } = change.previous.metadata;
-  return object.metadata.generation !== generation || object.metadata.deletionTimestamp !== deletionTimestamp;
-}
-
 function meaning(object: KubeObject): unknown {
   return object['meaning'];
 }

@@ -26,7 +26,6 @@ export function kubeReflectors(
       start: () => reflector.start(),
       stop: () => reflector.stop(),
       synced: () => reflector.hasSynced,
-      position: () => reflector.position,
       isForbidden: () => reflector.isForbidden,
     };
   };

@@ -31,8 +31,6 @@ export interface ReportedCluster {
   readonly available: boolean;
   /** Bytes that a database may hold. */
   readonly quota: number;
-  /** Its members keep their data on claims. */
-  readonly hasClaims?: true;
   /** The domain that the URLs of its members end in: all that is needed to ask them. Absent of a cluster with TLS. */
   readonly plainDomain?: string;
   /** Seconds since the epoch: when the first of its certificates expires. Absent in plain text. */
@@ -65,7 +63,6 @@ export function reportedCluster(object: KubeObject): ReportedCluster | undefined
     quota: asked.etcd.quotaBackendBytes,
     ...(operation !== undefined && { operation }),
     ...(at(object, 'status', 'operation', 'message') !== undefined && { isHeldUp: true }),
-    ...(at(object, 'status', 'storage', 'kind') === 'PersistentVolumeClaim' && { hasClaims: true }),
     ...(plainDomain !== undefined && { plainDomain }),
     ...(ends.length > 0 && { certificateExpiry: Math.min(...ends) / 1_000 }),
   };

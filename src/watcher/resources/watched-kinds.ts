@@ -65,8 +65,8 @@ export function concernedBy(object: KubeObject, known: KnownResources): readonly
   return [...new Set([...keys, ...known.referringTo(namespace, name)])];
 }
 
-/** The resources whose workflows must look because of a change, each once. One of the three kinds is known already, or no more. */
-export function keysToTell(change: StoreChange, known: KnownResources): readonly string[] {
+/** The resources that must be reconciled because of a change, each once. One of the three kinds is known already, or no more. */
+export function keysToEnqueue(change: StoreChange, known: KnownResources): readonly string[] {
   const ref = resourceOf(change.object);
   if (ref === undefined) return worthTelling(change) ? concernedBy(change.object, known) : [];
   const own = worthTelling(change) ? [keyOf(ref)] : [];

@@ -3,7 +3,6 @@
  * operator has no rights, is passed over until it can be listed; the others do not wait for it.
  */
 import type { StoreChange } from '../../kube/store.ts';
-import { isAfter, type Positions } from '../queue/told-through.ts';
 import type { ReflectorFactory, ReflectorHandle, WatcherLogger } from '../model/ports.ts';
 import { WATCHED_KINDS } from './watched-kinds.ts';
 
@@ -68,16 +67,6 @@ export class WatchedLists {
     return place !== undefined && isListed(place);
   }
 
-  /** Up to where each kind is known in the namespaces that can be listed; undefined until those are. */
-  positions(): Positions | undefined {
-    return this.synced() ? positionsOf(this.#places.filter(isListed)) : undefined;
-  }
-
-  /** Up to where each kind is known in every namespace; undefined until all are listed. */
-  wholePositions(): Positions | undefined {
-    return this.#places.every(isListed) ? positionsOf(this.#places) : undefined;
-  }
-
   /** Named namespaces that the API server does not let the operator list or watch at present. */
   unwatched(): readonly string[] {
     return this.#places.filter(isForbidden).flatMap(({ namespace }) => namespace ?? []);
@@ -120,15 +109,4 @@ function refusedKinds({ watched }: Place): readonly string[] {
     .filter(({ handle }) => handle.isForbidden())
     .map(({ kind }) => kind)
     .toSorted();
-}
-
-/** Of each kind the least of all places: one in which little happens stays behind by a minute, until its next bookmark. */
-function positionsOf(places: readonly Place[]): Positions {
-  const positions: Record<string, string> = {};
-  for (const { kind, handle } of places.flatMap(({ watched }) => watched)) {
-    const known = handle.position() ?? '';
-    const least = positions[kind];
-    positions[kind] = least === undefined || isAfter(least, known) ? known : least;
-  }
-  return positions;
 }

@@ -67,8 +67,8 @@ export function surveysIn(
 export interface ClusterSurveyDeps {
   readonly surveyor: Surveyor;
   readonly known: KnownResources;
-  /** Has a cluster looked at. */
-  readonly tell: (key: string) => void;
+  /** Has a cluster reconciled. */
+  readonly enqueue: (key: string) => void;
   readonly clock: Clock;
   readonly logger: WatcherLogger;
   readonly options: ClusterSurveyOptions;
@@ -178,7 +178,7 @@ export class ClusterSurvey {
   }
 
   async #ask({ key, ref, cluster }: KnownResource, abort: AbortSignal): Promise<void> {
-    const { surveyor, known, logger, tell } = this.#deps;
+    const { surveyor, known, logger, enqueue } = this.#deps;
     const pods = this.podsOf(ref);
     const access = String(this.#renewals.get(key) ?? 0);
     const survey = await surveyor.ask(ref, { pods, access, plainDomain: cluster?.plainDomain });
@@ -196,7 +196,7 @@ export class ClusterSurvey {
     if (difference === undefined || reported?.operation !== undefined) return;
     const { namespace, name } = ref;
     logger.info('members do not say what the status says', { namespace, name, difference });
-    tell(key);
+    enqueue(key);
   }
 
   /** Whether a quorum lists other members than at the last survey that it answered. */

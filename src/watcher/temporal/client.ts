@@ -9,7 +9,7 @@ import {
 import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
 import { priorityOf } from '../../api/values/priority.ts';
 import { type Changed, changedSignal } from '../../workflows/messages/resource.ts';
-import type { FailedDelivery } from '../queue/delivery.ts';
+import type { FailedProcessing } from '../queue/work-queue.ts';
 import { callsOf } from './calls.ts';
 import { failureMessage } from './failure-message.ts';
 
@@ -250,7 +250,7 @@ const ABOUT_THE_CALL = [
  * What a failed call means for the queue. Only the code goes into the answer: the texts of gRPC errors carry
  * addresses, and with some proxies more than that.
  */
-export function failedDelivery(error: unknown): FailedDelivery {
+export function failedDelivery(error: unknown): FailedProcessing {
   if (isNamespaceNotFound(error)) return { outcome: 'unavailable', code: 'NAMESPACE_NOT_FOUND' };
   const code = grpcCode(error);
   const name = code === undefined ? undefined : CODE_NAMES[code];

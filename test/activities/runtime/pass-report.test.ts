@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { fault } from '../../fakes/kubernetes/kube.ts';
 import { OperatorWorld } from '../../worlds/operator-world.ts';
 
 const VERSION = '3.6.16';
@@ -29,21 +28,4 @@ test('a cluster that is gone is reported as gone', async () => {
     await world.run();
   }
   expect(world.passes.at(-1)).toEqual({ decision: 'gone', ended: undefined });
-});
-
-test('how long a pass took is told whether it succeeded or not', async () => {
-  const world = new OperatorWorld({ spec: { size: 1, version: VERSION } });
-  Object.assign(world.deps.time, { now: () => world.now });
-  let isAway = false;
-  world.kube.intercept(() => {
-    world.now += 400;
-    if (isAway) throw fault(503, 'ServiceUnavailable');
-  });
-  await world.look();
-  expect(world.passesEnded).toHaveLength(1);
-  expect(world.passesEnded[0]?.namespace).toBe(world.ref.namespace);
-  expect(world.passesEnded[0]?.milliseconds).toBeGreaterThanOrEqual(800);
-  isAway = true;
-  await expect(world.look()).rejects.toThrow('ServiceUnavailable');
-  expect(world.passesEnded[1]).toEqual({ namespace: world.ref.namespace, milliseconds: 400 });
 });

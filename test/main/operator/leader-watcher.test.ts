@@ -17,7 +17,6 @@ function watcher(): Watcher {
     resume: note('resume'),
     stop: async () => note('stop')(),
     synced: () => true,
-    told: () => ({ Pod: String(made) }),
     clusters: () => [],
     backups: () => [],
     conditions: () => [],

@@ -13,40 +13,7 @@ async function reporting(world: Harness, seconds: number): Promise<void> {
   }
 }
 
-describe('a workflow whose resource has reported since it was told', () => {
-  test('is told of the next change without being asked whether it has got to the last one', async () => {
-    const world = new Harness(1, { passRoundMs: 1e12 });
-    await world.watcher.start();
-    world.put(example);
-    await world.clock.advance(1_000);
-    await reporting(world, 2);
-    world.put(example, { metadata: { generation: 2 }, status: { observedGeneration: 1 } });
-    await world.clock.advance(1_000);
-    expect(world.temporal.signals(example)).toHaveLength(2);
-    expect(world.temporal.stateCalls).toBe(0);
-    await world.stop();
-  });
-
-  test('is asked when what has changed is a condition of the watcher’s own', async () => {
-    const world = new Harness(1, { passRoundMs: 1e12 });
-    await world.watcher.start();
-    world.put(example, { status: { observedGeneration: 1 } });
-    await world.clock.advance(1_000);
-    const condition = {
-      type: 'TemporalUnavailable',
-      status: 'False',
-      reason: 'Delivered',
-      message: 'Told.',
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    };
-    world.put(example, { status: { observedGeneration: 1, conditions: [condition] } });
-    world.put(example, { metadata: { generation: 2 }, status: { observedGeneration: 1 } });
-    await world.clock.advance(1_000);
-    expect(world.temporal.signals(example)).toHaveLength(2);
-    expect(world.temporal.stateCalls).toBe(1);
-    await world.stop();
-  });
-
+describe('a workflow whose resource reports', () => {
   test('is not watched for passes that fail while it reports, and is again when it has fallen silent', async () => {
     const world = new Harness();
     await world.watcher.start();

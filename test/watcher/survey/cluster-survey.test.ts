@@ -266,14 +266,4 @@ describe('an EtcdCluster', () => {
     expect(world.temporal.signals(refTo('EtcdCluster', 'odd'))).toHaveLength(1);
     await world.stop();
   });
-
-  test('is looked at once more after a start, when a worker of a former release has ended', async () => {
-    const world = await settled({}, { againAfterMs: 5 * MINUTE });
-    const before = world.temporal.signals(example).length;
-    await world.clock.advance(6 * MINUTE);
-    expect(world.temporal.signals(example)).toHaveLength(before + 1);
-    await world.clock.advance(60 * MINUTE);
-    expect(world.temporal.signals(example)).toHaveLength(before + 1);
-    await world.stop();
-  });
 });

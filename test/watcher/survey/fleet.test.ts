@@ -24,7 +24,7 @@ async function longestGap(
   const survey = new ClusterSurvey({
     known,
     clock,
-    tell: () => {},
+    enqueue: () => {},
     logger: { debug: () => {}, info: () => {}, warn: () => {} },
     options: defaultTimings,
     surveyor: {

@@ -1,44 +1,41 @@
 /**
- * What becomes of the members of clusters: how they are, since they are asked again and again (prober), what they say of their cluster
- * (survey), and what the API server tells of them while an operation is under way (held changes). What the members say is told in the
- * background, for nobody has changed the cluster, and is retracted when all of them are well again before its turn
- * (docs/decisions/0123-what-nobody-changed-is-told-in-the-background.md).
+ * What members say: each is asked again and again how it is (prober), and now and then what it says of its cluster (survey). Kubernetes
+ * does not tell of a member that is cut off or frozen, nor of one that somebody added with etcdctl.
  */
 import type { StoreChange } from '../kube/store.ts';
-import type { KubeObject } from '../kube/port.ts';
 import type { Clock, WatcherLogger } from './model/ports.ts';
 import type { WatcherTimings } from './options.ts';
 import { type MemberHealth, Prober } from './prober/prober.ts';
-import type { AddOptions } from './queue/delivery.ts';
-import { HeldChanges } from './queue/held-changes.ts';
 import type { KnownResources } from './resources/known-resources.ts';
 import { concernedBy } from './resources/watched-kinds.ts';
 import { ClusterSurvey, type Surveyor } from './survey/cluster-survey.ts';
 
-export interface MemberNewsDeps {
+export interface MembersDeps {
   readonly known: KnownResources;
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
   readonly surveyor: Surveyor;
-  readonly tell: (key: string, how?: AddOptions) => void;
+  /** Has a cluster reconciled whose members say something new. */
+  readonly enqueue: (key: string) => void;
   readonly clock: Clock;
   readonly options: WatcherTimings;
   readonly logger: WatcherLogger;
 }
 
-export class MemberNews {
+export class Members {
   readonly survey: ClusterSurvey;
-  readonly held: HeldChanges;
   readonly #known: KnownResources;
-  readonly #tell: MemberNewsDeps['tell'];
   readonly #prober: Prober;
 
-  constructor(deps: MemberNewsDeps) {
-    const { known, tell } = deps;
+  constructor(deps: MembersDeps) {
+    const { known, enqueue } = deps;
     this.#known = known;
-    this.#tell = tell;
-    this.survey = new ClusterSurvey({ ...deps, tell: key => tell(key, { isBackground: true }) });
-    this.#prober = new Prober({ ...deps, onChange: pod => this.#heard(pod) });
-    this.held = new HeldChanges({ ...deps, isAsReported: key => this.isAsReported(key) });
+    this.survey = new ClusterSurvey(deps);
+    this.#prober = new Prober({
+      ...deps,
+      onChange: pod => {
+        for (const key of concernedBy(pod, known)) enqueue(key);
+      },
+    });
   }
 
   /** A pod of a cluster has changed. */
@@ -49,14 +46,12 @@ export class MemberNews {
 
   /** The cluster is gone. */
   forget(key: string): void {
-    this.held.release(key);
     this.survey.forget(key);
   }
 
-  /** Nobody is asked until `resume`, and nothing is held. */
+  /** Nobody is asked until `resume`. */
   pause(): void {
     this.#prober.pause();
-    this.held.tellHeldFor(0);
     this.survey.reset();
   }
 
@@ -70,8 +65,8 @@ export class MemberNews {
     await Promise.all([this.#prober.stop(), this.survey.ended()]);
   }
 
-  /** Whether there is nothing to do for a cluster, and its pods are those of the members, each ready and healthy as its status says. */
-  isAsReported(key: string): boolean {
+  /** Whether a cluster has nothing to do, and its pods are those of the members, each ready and healthy as its status says. */
+  areAsReported(key: string): boolean {
     const resource = this.#known.get(key);
     if (resource?.cluster === undefined || resource.hasWork) return false;
     const pods = this.survey.podsOf(resource.ref);
@@ -81,10 +76,5 @@ export class MemberNews {
       const pod = pods.find(candidate => candidate.name === name);
       return health === 'Healthy' && pod?.isReady === true && this.#prober.isWell(pod.uid) !== false;
     });
-  }
-
-  #heard(pod: KubeObject): void {
-    for (const key of concernedBy(pod, this.#known))
-      if (!this.held.hold(key)) this.#tell(key, { isBackground: true, isRetractable: true });
   }
 }
