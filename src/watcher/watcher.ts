@@ -13,7 +13,7 @@ import { type Loop, startLoop } from './model/loop.ts';
 import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { CreationLimit } from './queue/creation-limit.ts';
-import { type AddOptions, type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
+import { type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
 import { Requests } from './requests/requests.ts';
 import { isOfOperation } from './resources/event-filter.ts';
 import { KnownResources, needsWorkflow } from './resources/known-resources.ts';
@@ -55,6 +55,8 @@ class ResourceWatcher implements Watcher {
   readonly #others: OtherInstallations;
   readonly #requests: Requests;
   readonly #lists: WatchedLists;
+  /** Those that wait for nothing but what an operation made of its own members. */
+  readonly #deferred = new Set<string>();
   #loops: readonly Loop[] = [];
   #cancelAgain = (): void => {};
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
@@ -79,12 +81,13 @@ class ResourceWatcher implements Watcher {
     });
     const queue = this.#queue;
     const writer = new ConditionWriter({ ...shared, kube });
-    this.#reports = { ...shared, temporal, queue, writer };
+    const enqueue = (key: string) => this.#enqueue(key, 'background');
+    this.#reports = { ...shared, temporal, queue, enqueue, writer };
     this.#passes = new PassCheck({
       ...this.#signals,
       ...shared,
       writer,
-      queue,
+      enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
       isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
     });
@@ -94,7 +97,7 @@ class ResourceWatcher implements Watcher {
       ...deps,
       port: deps.requests,
       find: of => this.#known.named(of),
-      tell: ref => queue.add(keyOf(ref)),
+      tell: ref => this.#enqueue(keyOf(ref)),
       isReady: () => this.synced(),
       isListed: namespace => this.#lists.has(namespace),
       clock: this.#clock,
@@ -102,7 +105,7 @@ class ResourceWatcher implements Watcher {
     this.#members = new Members({
       ...deps,
       ...shared,
-      enqueue: key => queue.add(key, this.#isOperatedOn(key) ? { afterMs: this.#timings.operationMs } : {}),
+      enqueue: key => (this.#isOperatedOn(key) ? this.#defer(key) : this.#enqueue(key)),
     });
   }
 
@@ -182,14 +185,23 @@ class ResourceWatcher implements Watcher {
     const keys = keysToEnqueue(change, this.#known);
     if (change.object.kind === 'Secret') for (const key of keys) this.#members.survey.renew(key);
     this.#metrics.eventSeen(change.object.kind, keys.length > 0);
-    for (const key of keys) this.#queue.add(key, this.#howToAdd(key, change, isNews));
+    // An operation observes itself what becomes of the pods that it makes, and is followed by a reconciliation.
+    const isOfOperator = isNews && isOfOperation(change);
+    for (const key of keys) {
+      if (isOfOperator && this.#isOperatedOn(key)) this.#defer(key);
+      else this.#enqueue(key, isNews ? 'work' : this.#priorityOf(key));
+    }
   }
 
-  #howToAdd(key: string, change: StoreChange, isNews: boolean): AddOptions {
-    if (!isNews) return { priority: this.#priorityOf(key) };
-    // An operation observes itself what becomes of the pods that it makes, and is followed by a reconciliation.
-    const isOwnDoing = isOfOperation(change) && this.#isOperatedOn(key);
-    return isOwnDoing ? { afterMs: this.#timings.operationMs } : {};
+  #enqueue(key: string, priority: Priority = 'work'): void {
+    this.#deferred.delete(key);
+    this.#queue.add(key, { priority });
+  }
+
+  /** Something has changed of the members of a cluster on which an operation is under way. */
+  #defer(key: string): void {
+    if (!this.#queue.has(key)) this.#deferred.add(key);
+    this.#queue.add(key, { afterMs: this.#timings.operationMs });
   }
 
   /** Of a resource that was found, and of which it is not known whether it changed. */
@@ -204,10 +216,12 @@ class ResourceWatcher implements Watcher {
   }
 
   async #process(key: string, abort: AbortSignal): Promise<Processed> {
+    // The operation has ended, and the reconciliation that followed found its members as they are.
+    if (this.#deferred.delete(key) && this.#members.areAsReported(key)) return { outcome: 'skipped' };
     const mayBegin = this.#known.get(key)?.isNew !== true || this.#creations.begin(key);
     if (mayBegin) return signal(this.#signals, key, abort);
     this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
-    return { outcome: 'delivered' };
+    return { outcome: 'skipped' };
   }
 
   /** A change of one of the three kinds is remembered before its key is enqueued. */
@@ -220,6 +234,7 @@ class ResourceWatcher implements Watcher {
       return;
     }
     this.#known.remove(key);
+    this.#deferred.delete(key);
     this.#creations.end(key);
     this.#members.forget(key);
     this.#reports.writer.forget(key);
@@ -233,7 +248,7 @@ class ResourceWatcher implements Watcher {
         clock: this.#clock,
         everyMs: timings.underWayMs,
         keys: () => (this.#state === 'running' ? underWay() : []).map(({ key }) => key),
-        enqueue: key => this.#queue.add(key),
+        enqueue: key => this.#enqueue(key),
       }),
       this.#loop(timings.quietMs, async () => this.#queue.forgetCalm(timings.quietMs)),
       this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
@@ -273,6 +288,6 @@ class ResourceWatcher implements Watcher {
   /** Also what nothing happens to. */
   #enqueueAll(): void {
     for (const resource of this.#known.all())
-      if (needsWorkflow(resource)) this.#queue.add(resource.key, { priority: 'background' });
+      if (needsWorkflow(resource)) this.#enqueue(resource.key, 'background');
   }
 }

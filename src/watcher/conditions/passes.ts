@@ -9,7 +9,7 @@ import type { ConditionWriter } from './condition-writer.ts';
 import { type KnownResource, type KnownResources, needsWorkflow } from '../resources/known-resources.ts';
 import { noPassFor, type OwnFinding, passesSucceed } from './own-conditions.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
-import type { WorkQueue } from '../queue/work-queue.ts';
+import type { Priority } from '../queue/work-queue.ts';
 import { failedDelivery, type OtherQueue, type TemporalPort } from '../temporal/client.ts';
 
 export interface PassCheckOptions {
@@ -39,7 +39,8 @@ export interface PassCheckDeps {
   readonly options: PassCheckOptions;
   /** Whether a new cluster waits for its turn to be created, and so has no workflow to ask about. */
   readonly isYetToBegin: (resource: KnownResource) => boolean;
-  readonly queue: Pick<WorkQueue, 'add'>;
+  /** Has a resource reconciled: one without a running workflow gets one. */
+  readonly enqueue: (key: string, priority: Priority) => void;
 }
 
 /** What is awaited of a resource, and since when; `askedAt` and `since` are on the clock of the watcher. */
@@ -104,13 +105,13 @@ export class PassCheck {
   }
 
   async #ask(resource: KnownResource, abort: AbortSignal): Promise<void> {
-    const { temporal, clock, options, queue } = this.#deps;
+    const { temporal, clock, options, enqueue } = this.#deps;
     const { key, ref } = resource;
     const awaited = await temporal.state(ref, 'resourceAndOperation', abort).then(
       state => {
         // Somebody terminated its workflow, or Temporal's database was lost.
         if (state === undefined && needsWorkflow(resource))
-          queue.add(key, { priority: resource.hasWork ? 'work' : 'background' });
+          enqueue(key, resource.hasWork ? 'work' : 'background');
         return state?.awaited;
       },
       (error: unknown): Awaited => ({
@@ -149,11 +150,11 @@ export class PassCheck {
 
   /** Nothing is awaited: the last pass has succeeded. Also what an earlier process said of it is taken back. */
   async #takeBack({ key }: KnownResource, abort: AbortSignal): Promise<void> {
-    const { known, writer, queue } = this.#deps;
+    const { known, writer, enqueue } = this.#deps;
     const says = known.get(key)?.ownConditions.find(({ type }) => type === 'PassFailing')?.status;
     if (says === undefined || says === 'False') return;
     await writer.report(key, passesSucceed, abort);
-    queue.add(key);
+    enqueue(key, 'work');
   }
 
   #count(kind: Kind): number {

@@ -14,7 +14,9 @@ import type { Clock, WatcherLogger } from '../model/ports.ts';
 import type { TemporalPort, WorkflowProblem } from '../temporal/client.ts';
 
 export interface ReportDeps {
-  readonly queue: WorkQueue;
+  readonly queue: Pick<WorkQueue, 'unprocessed' | 'lastSucceeded' | 'isReachable'>;
+  /** Has a resource reconciled behind those with work. */
+  readonly enqueue: (key: string) => void;
   readonly known: KnownResources;
   readonly writer: ConditionWriter;
   readonly temporal: Pick<TemporalPort, 'problems'>;
@@ -31,7 +33,7 @@ export async function reportUnavailable(
   afterMs: number,
   abort: AbortSignal,
 ): Promise<void> {
-  const { queue, known, writer, clock } = deps;
+  const { queue, enqueue, known, writer, clock } = deps;
   const now = clock.now();
   for (const waiting of queue.unprocessed()) {
     if (now - waiting.since < afterMs) continue;
@@ -42,7 +44,7 @@ export async function reportUnavailable(
     if (!isTrue(known, key, 'TemporalUnavailable')) continue;
     const succeeded = queue.lastSucceeded(key);
     // Another replica said so, or it was long ago: the next signal shows.
-    if (succeeded === undefined) queue.add(key, { priority: 'background' });
+    if (succeeded === undefined) enqueue(key);
     if (succeeded === true && queue.isReachable) await writer.report(key, temporalReachable, abort);
   }
 }

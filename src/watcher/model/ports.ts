@@ -28,7 +28,7 @@ export interface WatcherMetrics {
   eventSeen(objectKind: string, enqueued: boolean): void;
   /** How many resources of a kind no pass has succeeded for, for a minute or longer. */
   withoutPass(kind: Kind, count: number): void;
-  signalSent(kind: Kind, outcome: Processed['outcome'], seconds: number): void;
+  signalSent(kind: Kind, outcome: Exclude<Processed['outcome'], 'skipped'>, seconds: number): void;
   /** How many other installations serve the same task queue of Temporal. */
   otherInstallations(count: number): void;
   /** An EtcdRequest ended; `action` is one of those that this release knows, or Other. */

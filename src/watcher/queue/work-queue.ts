@@ -23,9 +23,12 @@ export interface AddOptions {
 
 /**
  * How the processing of a key ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
- * `refused`: Temporal is there and does not want this one. `code` is for people: no addresses, no secrets.
+ * `refused`: Temporal is there and does not want this one. `skipped`: there was nothing to send, so nothing is known of Temporal. `code` is for people: no addresses, no secrets.
  */
-export type Processed = { readonly outcome: 'delivered' } | FailedProcessing;
+export type Processed =
+  | { readonly outcome: 'delivered' }
+  | { readonly outcome: 'skipped' }
+  | FailedProcessing;
 
 export interface FailedProcessing {
   readonly outcome: 'unavailable' | 'refused';
@@ -92,6 +95,7 @@ interface Item {
   failures: number;
   /** How its last try failed; undefined: it did not, or was never tried. */
   code: string | undefined;
+  hasSucceeded: boolean;
   cancelTimer: () => void;
 }
 
@@ -163,8 +167,8 @@ export class WorkQueue {
   /** Whether the last try of a key succeeded: undefined when it was never tried, or is forgotten. */
   lastSucceeded(key: string): boolean | undefined {
     const item = this.#items.get(key);
-    if (item === undefined || item.startedAt === Number.NEGATIVE_INFINITY) return undefined;
-    return item.code === undefined;
+    if (item?.code !== undefined) return false;
+    return item?.hasSucceeded === true ? true : undefined;
   }
 
   /** Nothing is processed until `resume`; what is added waits. */
@@ -220,6 +224,7 @@ export class WorkQueue {
       interval: this.#deps.options.changeBackoff.firstMs,
       failures: 0,
       code: undefined,
+      hasSucceeded: false,
       cancelTimer: () => {},
     };
     this.#items.set(key, item);
@@ -281,7 +286,7 @@ export class WorkQueue {
       this.#processing.delete(item.key);
       item.isProcessing = false;
       if (processed.outcome === 'delivered') this.#succeeded(item);
-      else this.#failedOnce(item, { since, priority, processed });
+      else if (processed.outcome !== 'skipped') this.#failedOnce(item, { since, priority, processed });
       if (this.#state !== 'stopped' && item.waitingSince !== undefined) this.#schedule(item);
       this.#take();
     });
@@ -294,6 +299,7 @@ export class WorkQueue {
     this.#unavailable = undefined;
     item.failures = 0;
     item.code = undefined;
+    item.hasSucceeded = true;
   }
 
   /** It waits as it did, and longer. */

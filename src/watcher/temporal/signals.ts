@@ -1,5 +1,5 @@
 /** How the workflow of one resource is signalled to reconcile it. */
-import type { Processed } from '../queue/work-queue.ts';
+import type { FailedProcessing, Processed } from '../queue/work-queue.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
 import { refOf } from '../resources/owner-key.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
@@ -25,7 +25,11 @@ export async function signal(deps: SignalDeps, key: string, abort: AbortSignal):
   return processed;
 }
 
-async function send({ temporal, known }: SignalDeps, key: string, abort: AbortSignal): Promise<Processed> {
+async function send(
+  { temporal, known }: SignalDeps,
+  key: string,
+  abort: AbortSignal,
+): Promise<{ readonly outcome: 'delivered' } | FailedProcessing> {
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
   if (resource === undefined) {
