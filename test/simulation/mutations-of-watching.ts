@@ -14,14 +14,13 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
     returns('sameStamps', 'true'),
   ),
   without(
-    'a replica that takes over tells nobody of what changed meanwhile',
+    'what the first lists find is not enqueued',
     'finalizerIsRemovedWhileNobodyWatches',
-    returns('FirstLists.hasChanged', 'false'),
-  ),
-  without(
-    'a replica that takes over tells nobody of what is missing',
-    'serviceIsDeletedWhileNobodyWatches',
-    returns('isShortOf', 'false'),
+    at(
+      'ResourceWatcher.onChange',
+      'keysToEnqueue(change, this.#known)',
+      'isNews ? keysToEnqueue(change, this.#known) : []',
+    ),
   ),
   without(
     'nobody is told of a member that does not answer',
