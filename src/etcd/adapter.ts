@@ -14,6 +14,7 @@ import {
 } from './port.ts';
 import { plausibleList, plausibleStatus } from './plausible.ts';
 import { snapshotCall } from './snapshot-call.ts';
+import { readReception } from './snapshot-reception.ts';
 import { type TokenSource, tokenSource, withToken } from './token.ts';
 import { readVersion } from './version.ts';
 
@@ -31,6 +32,8 @@ export type EtcdDeadlines = {
   /** A member reads its whole database for it: less than a second a gigabyte, and minutes where the disk is slow and busy. */
   readonly hashKv: number;
   readonly version: number;
+  /** Of the page of its metrics. */
+  readonly reception: number;
   /** Goes through the log. */
   readonly disarm: number;
 };
@@ -44,6 +47,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   moveLeader: 8_000,
   hashKv: 300_000,
   version: 2_000,
+  reception: 2_000,
   disarm: 5_000,
 };
 
@@ -130,6 +134,10 @@ class DialledMember implements EtcdMember {
 
   version(): Promise<MemberVersion> {
     return this.#call('version', deadline => readVersion(this.#target, deadline));
+  }
+
+  receivesSnapshot(): Promise<boolean> {
+    return this.#call('reception', deadline => readReception(this.#target.host, deadline));
   }
 
   addLearner(peerUrl: string): Promise<{ readonly id: string }> {

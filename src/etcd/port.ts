@@ -44,6 +44,8 @@ export interface EtcdMember {
   /** Fails with `other` when the revision is in the future of this member, or compacted. */
   hashKv(revision: string): Promise<StoreHash>;
   version(): Promise<MemberVersion>;
+  /** Whether the database of the leader comes in now: meanwhile the member answers nothing else. */
+  receivesSnapshot(): Promise<boolean>;
   /**
    * Adds a learner and resolves to its id; ask the leader. Not idempotent: an unknown outcome (`unreachable`,
    * `timeout`) is found out by listing the members and looking for the peer URL.

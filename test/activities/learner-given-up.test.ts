@@ -19,11 +19,19 @@ async function withStuckLearner(reason = 'ImagePullBackOff'): Promise<OperatorWo
   await edit(world, { size: 4 });
   const { decision } = await world.run();
   expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersNotStarting' });
+  bind(world, 'example-3');
   expect(namesOf(world)).toEqual([...THREE, 'example-3']);
   world.kube.mutate(world.pod('example-3'), pod => {
     pod.metadata.creationTimestamp = timestamp(world.now);
   });
   return world;
+}
+
+/** The member has a volume, which only some nodes can mount. */
+function bind(world: OperatorWorld, member: string): void {
+  world.kube.mutate(world.claim(member), claim => {
+    claim['status'] = { phase: 'Bound' };
+  });
 }
 
 /** Members as etcd lists them; one that never started has no name there. */
@@ -33,7 +41,7 @@ function namesOf(world: OperatorWorld): string[] {
   );
 }
 
-it('a learner that no node takes has ten minutes, as one has that catches up', async () => {
+it('a learner that fits on none of the nodes of its volume has ten minutes', async () => {
   const world = await withStuckLearner('Unschedulable');
   world.now += 9 * MINUTE_MS;
   const { decision } = await world.run();
@@ -42,6 +50,17 @@ it('a learner that no node takes has ten minutes, as one has that catches up', a
   world.now += 2 * MINUTE_MS;
   await world.run();
   expect(namesOf(world)).toEqual(THREE);
+});
+
+it('a learner that waits for a node and has no volume yet is waited for', async () => {
+  const world = await withStuckLearner('Unschedulable');
+  world.kube.mutate(world.claim('example-3'), claim => {
+    claim['status'] = { phase: 'Pending' };
+  });
+  world.now += 60 * MINUTE_MS;
+  const { decision } = await world.run();
+  expect(decision).toMatchObject({ message: expect.stringContaining('waits until it is placed') });
+  expect(namesOf(world)).toHaveLength(4);
 });
 
 describe('a learner whose container cannot start', () => {
@@ -105,7 +124,7 @@ describe('a learner whose container cannot start', () => {
     expect(namesOf(world)).not.toContain('example-3');
   });
 
-  it('that waits for a node is given ten minutes', async () => {
+  it('that waits for a node which its volume needs is given ten minutes', async () => {
     const world = await withStuckLearner('Unschedulable');
     world.now += 3 * MINUTE_MS;
     await world.run();
@@ -122,6 +141,7 @@ describe('a learner whose pod is taken away again and again', () => {
     const world = await withStuckLearner('Unschedulable');
     for (let minute = 1; minute <= 12; minute += 1) {
       world.now += MINUTE_MS;
+      if (world.names('PersistentVolumeClaim').includes('example-3')) bind(world, 'example-3');
       if (world.names('Pod').includes('example-3') && minute % 4 === 0)
         await world.kube.as('kubectl').delete(world.pod('example-3'));
       await world.run();
@@ -143,6 +163,30 @@ describe('a learner whose pod is taken away again and again', () => {
     world.now += 5 * MINUTE_MS;
     await world.run();
     expect(namesOf(world)).toEqual([...THREE, 'example-4']);
+  });
+});
+
+it('a learner that receives the database for an hour is kept, and one that ceases to is removed', async () => {
+  const world = new OperatorWorld();
+  await world.run();
+  await world.run();
+  await edit(world, { size: 4 });
+  await world.runUntil('promoteLearner');
+  const [cluster] = world.etcd.clusters;
+  const learner = [...(cluster?.processes ?? [])].find(
+    ({ id }) => cluster?.rows.find(row => row.id === id)?.isLearner === true,
+  );
+  const host = learner?.host ?? '';
+  world.etcd.set(host, 'frozen');
+  world.etcd.receiving.add(host);
+  for (let minute = 0; minute < 60; minute += 2) {
+    world.now += 2 * MINUTE_MS;
+    expect((await world.look()).decision).toMatchObject({ step: { kind: 'promoteLearner' } });
+  }
+  world.etcd.receiving.clear();
+  world.now += 12 * MINUTE_MS;
+  expect((await world.look()).decision).toMatchObject({
+    step: { kind: 'removeMember', reason: 'it received and applied nothing for 10 minutes' },
   });
 });
 

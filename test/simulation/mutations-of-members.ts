@@ -52,6 +52,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('graceOver', 'left === 0', 'true'),
   ),
   without(
+    'a learner that receives the database has as much time as one that does nothing',
+    'learnerReceivesForLong',
+    at('isProgressing', 'observation.receiving?.includes(learner.name) === true', 'false'),
+  ),
+  without(
     'a learner is promoted however far behind it is',
     'learnerIsFarBehind',
     at('hasCaughtUp', 'head - BigInt(learner.raftAppliedIndex) <= allowed', 'true'),

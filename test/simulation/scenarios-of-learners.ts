@@ -66,6 +66,26 @@ export const learnerScenarios = {
     await scripted.rest();
   },
 
+  /** A large database comes in for longer than any patience. */
+  async learnerReceivesForLong(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    scripted.world.edit({ size: 4 });
+    await scripted.about('promoteLearner');
+    const learner = scripted.process('example-3');
+    if (learner === undefined) throw new Error('there is no learner');
+    const { etcd } = scripted.world;
+    etcd.set(learner, { hidden: true });
+    etcd.receiving.add(learner.host);
+    for (let minute = 0; minute < 30; minute += 5) {
+      scripted.skip(300);
+      await scripted.pass(100);
+    }
+    if (scripted.learner()?.name !== 'example-3') throw new Error('it was removed while it received');
+    etcd.receiving.clear();
+    etcd.set(learner, { hidden: false });
+    await scripted.rest();
+  },
+
   /** It had begun to fill its volume: it is not started on another one. */
   async learnerLosesItsData(scripted: ScriptedWorld) {
     await scripted.create({ size: 1 });

@@ -396,6 +396,9 @@ export class SimEtcd {
     return undefined;
   }
 
+  /** Hosts of members to which the leader sends its database. */
+  readonly receiving = new Set<string>();
+
   // What the port offers. Each takes effect at once.
 
   call(host: string, what: string, answer: (asked: Process) => unknown): unknown {
@@ -429,6 +432,7 @@ export class SimEtcd {
           const said = (of: string) => (of === '' ? undefined : `${of}.0`);
           return { server: version, cluster: said(agreed), storage: said(disk.storage) };
         }),
+      receivesSnapshot: () => Promise.resolve(this.receiving.has(host)),
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),

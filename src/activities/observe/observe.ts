@@ -37,6 +37,7 @@ import { objectFacts, podFacts } from './pod-facts.ts';
 import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
+import { learnersReceiving } from './reception.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { findDefaultStorageClass, storageIsOpen, withExpandable } from './storage-classes.ts';
@@ -88,6 +89,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
   const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
+  const receiving = await learnersReceiving(deps.etcd, address, { pods: asked, ...etcd });
   const observation: Observation = {
     now: deps.now(),
     cluster: facts,
@@ -95,6 +97,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     defaultStorageClass,
     namesSeen: namesSeen.names,
     ...etcd,
+    ...(receiving.length > 0 && { receiving }),
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
     ...restores,

@@ -306,7 +306,10 @@ export const clusterStatus = z
     learner: z
       .object({
         id: text(32, "etcd's member id in hexadecimal."),
-        since: time('When its first pod was created: it is removed when it takes too long to start.'),
+        since: time(
+          'When it last made progress, to a minute: it is removed when it makes none for ten minutes.',
+        ),
+        applied: text(20, 'The index of the raft log up to which it had applied entries then.').optional(),
       })
       .describe('The member that is being added and does not vote yet.')
       .optional(),

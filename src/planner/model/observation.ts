@@ -224,6 +224,8 @@ export interface Observation {
   /** By pod name; only pods that have an address are asked. */
   readonly probes: Readonly<Record<string, MemberProbe>>;
   readonly membership: Membership;
+  /** Names of learners that do not answer because they receive the database of the leader. */
+  readonly receiving?: readonly string[] | undefined;
   /**
    * While no cluster id is recorded: the one that etcd derives from the token and the URLs of the members that were told to
    * bootstrap. Members with another one have found the log of another cluster on their volumes.

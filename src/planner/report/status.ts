@@ -22,7 +22,7 @@ import type { Situation } from '../model/situation.ts';
 import { lastBackup } from '../model/backups-of-cluster.ts';
 import { isOpened } from '../model/restore-of-cluster.ts';
 import { leaderSince } from '../checks/gates.ts';
-import { learnerSeen } from '../operations/membership/learner.ts';
+import { learnerSeen } from '../operations/membership/learner-progress.ts';
 import { replacementsAfter } from '../operations/membership/replacements.ts';
 import { recordedFailure } from '../operations/upgrade/failure.ts';
 import { validateCluster } from '../../api/validation/validate.ts';

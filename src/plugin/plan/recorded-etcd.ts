@@ -88,6 +88,7 @@ function silent(why: string): EtcdMember {
     countKeys: refuse,
     hashKv: refuse,
     version: refuse,
+    receivesSnapshot: refuse,
     addLearner: refuse,
     promote: refuse,
     removeMember: refuse,

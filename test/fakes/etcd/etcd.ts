@@ -191,6 +191,7 @@ export class FakeEtcd implements EtcdPort {
       countKeys: revision => call('countKeys', asked => countOf(asked, revision)),
       hashKv: revision => call('hashKv', asked => hashOf(asked, revision)),
       version: () => call('version', versionOf),
+      receivesSnapshot: () => Promise.resolve(this.receiving.has(target.host)),
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
@@ -203,6 +204,9 @@ export class FakeEtcd implements EtcdPort {
       },
     };
   }
+
+  /** Hosts of members to which the leader sends its database. */
+  readonly receiving = new Set<string>();
 
   /** The content of the next snapshots; a test changes it, or makes it fail midway. */
   snapshotOf: (host: string) => AsyncIterable<SnapshotChunk> = () => snapshotStream(Buffer.alloc(4096, 7));

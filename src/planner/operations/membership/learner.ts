@@ -1,6 +1,4 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
-import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
-import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
 import {
   blocked,
   type Decision,
@@ -20,16 +18,15 @@ import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { askedIds } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
 import { departing, sizeForNow } from './departing.ts';
+import { isPending, lastProgress } from './learner-progress.ts';
 import { awaitsSuccessor } from './replacements.ts';
 import { everyVoterHealthy, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 
-/** A learner that has not caught up after this long is given up. */
+/** A learner that has made no progress for this long is given up. */
 const PATIENCE_MS = 600_000;
 /** One whose container cannot even be started is given up sooner: it has nothing to catch up with yet. */
 const STUCK_MS = 120_000;
-/** What time may mend: a node that is still to come. */
-const PENDING = 'Unschedulable';
 
 /** The steps that finish the one learner there is; undefined when there is none. */
 export function planLearner(observation: Situation, views: readonly MemberView[]): Decision | undefined {
@@ -78,7 +75,7 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
   if (pod.deleting)
     return blocked({ reason: 'PodTerminating', message: `waiting until ${member} is gone` }, ahead);
   if (pod.trouble !== undefined) {
-    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); it is removed after ${patienceWith(learner) / 60_000} minutes`;
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); ${endOf(observation, learner, pod)}`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
   // A voter is always sealed: what it acknowledges counts.
@@ -124,8 +121,8 @@ function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Le
   if (trouble !== undefined && !learner.started && podChanges(observation, pod).asked.length > 0)
     return { reason: 'it did not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
-  if (!isHopeless && now - firstPodAt(observation, learner, pod) <= PATIENCE_MS) return undefined;
-  if (trouble === undefined) return { reason: 'it did not catch up within 10 minutes', givenUp: true };
+  if (!isHopeless && now - lastProgress(observation, learner, pod) <= PATIENCE_MS) return undefined;
+  if (trouble === undefined) return { reason: 'it received and applied nothing for 10 minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
 
@@ -168,35 +165,16 @@ function hasLostData(observation: Situation, view: MemberView): boolean {
   return view.claim === undefined || volumeLossOf(view) !== undefined;
 }
 
-function patienceWith(learner: MemberView): number {
-  return isStuck(learner) ? STUCK_MS : PATIENCE_MS;
+/** What becomes of a learner that does not start, for people. */
+function endOf(observation: Situation, learner: MemberView, pod: PodFacts): string {
+  if (isStuck(learner)) return `it is removed after ${STUCK_MS / 60_000} minutes`;
+  const isAwaited = lastProgress(observation, learner, pod) === observation.now;
+  return isAwaited
+    ? 'the operator waits until it is placed; to try with other settings, change the specification'
+    : `it is removed after ${PATIENCE_MS / 60_000} minutes`;
 }
 
 /** Its container cannot be started, and nothing but a change would help. */
 function isStuck({ pod, started }: MemberView): boolean {
-  return !started && pod?.trouble !== undefined && pod.trouble.reason !== PENDING;
-}
-
-/**
- * When the first pod of this learner was made, in milliseconds since the epoch: one that is evicted or deleted again and again
- * has no more time than another. A time that is still to come counts from now.
- */
-function firstPodAt(
-  { cluster, now }: Situation,
-  { id }: Pick<MemberView, 'id'>,
-  { createdAt }: PodFacts,
-): number {
-  const { learner } = cluster.status;
-  const noted = learner?.id === id ? parseTimestamp(learner.since) : undefined;
-  return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
-}
-
-/** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
-export function learnerSeen(observation: Situation): EtcdClusterStatus['learner'] {
-  const { cluster, membership } = observation;
-  if (!membership.known) return cluster.status.learner;
-  const { id, pod } = observation.members.find(({ isLearner }) => isLearner) ?? {};
-  if (id === undefined) return undefined;
-  if (pod === undefined) return cluster.status.learner?.id === id ? cluster.status.learner : undefined;
-  return { id, since: timestamp(firstPodAt(observation, { id }, pod)) };
+  return !started && pod?.trouble !== undefined && !isPending(pod);
 }

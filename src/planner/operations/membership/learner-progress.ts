@@ -1,0 +1,81 @@
+/**
+ * How long a learner has made no progress. Progress decides, not the clock: a database of many gigabytes takes as long as it takes, and
+ * whoever is removed half-way makes the next one begin again. Pure.
+ */
+import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
+import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
+import { type MemberView } from '../../model/member-view.ts';
+import type { PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
+
+/** What time may mend: a node that is still to come. */
+const PENDING = 'Unschedulable';
+/** Progress is noted once in so long: the status is no place for figures that change all the time. */
+const NOTED_EVERY_MS = 60_000;
+
+type Learner = EtcdClusterStatus['learner'];
+
+/**
+ * When the learner last made progress as far as is known, in milliseconds since the epoch: now, when it does so now. A time
+ * that is still to come counts from now.
+ */
+export function lastProgress(observation: Situation, learner: MemberView, pod: PodFacts): number {
+  const { now } = observation;
+  return isProgressing(observation, learner, pod) ? now : notedProgress(observation, learner, pod);
+}
+
+/** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
+export function learnerSeen(observation: Situation): Learner {
+  const { cluster, membership, now } = observation;
+  if (!membership.known) return cluster.status.learner;
+  const learner = observation.members.find(({ isLearner }) => isLearner);
+  if (learner === undefined) return undefined;
+  const { id, pod } = learner;
+  const before = notedOf(observation, learner);
+  if (pod === undefined) return before;
+  const noted = notedProgress(observation, learner, pod);
+  const isNews = isProgressing(observation, learner, pod) && (before?.applied === undefined || now - noted >= NOTED_EVERY_MS);
+  const applied = isNews ? (learner.probe?.raftAppliedIndex ?? before?.applied) : before?.applied;
+  return { id, since: timestamp(isNews ? now : noted), ...(applied !== undefined && { applied }) };
+}
+
+/** It cannot be placed yet, which time may mend. */
+export function isPending({ trouble }: PodFacts): boolean {
+  return trouble?.reason === PENDING;
+}
+
+/** It is still being brought up, receives the database, or has applied more of the log than was noted. */
+function isProgressing(observation: Situation, learner: MemberView, pod: PodFacts): boolean {
+  if (isComingUp(learner, pod)) return true;
+  if (observation.receiving?.includes(learner.name) === true) return true;
+  const { probe } = learner;
+  if (probe === undefined) return false;
+  return BigInt(probe.raftAppliedIndex) > appliedBefore(notedOf(observation, learner));
+}
+
+/**
+ * Placing a pod, making its volume and pulling its image take as long as they take. A pod that cannot be placed although it has a volume
+ * is no such case: with another volume its successor may be placed elsewhere.
+ */
+function isComingUp({ started, claim }: MemberView, pod: PodFacts): boolean {
+  if (started || pod.deleting || pod.phase !== 'Pending') return false;
+  if (pod.trouble === undefined) return true;
+  return isPending(pod) && claim?.phase !== 'Bound';
+}
+
+function notedProgress(observation: Situation, learner: MemberView, { createdAt }: PodFacts): number {
+  const { now } = observation;
+  const noted = parseTimestamp(notedOf(observation, learner)?.since);
+  return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
+}
+
+function notedOf({ cluster }: Situation, { id }: Pick<MemberView, 'id'>): Learner {
+  const { learner } = cluster.status;
+  return learner?.id === id ? learner : undefined;
+}
+
+/** Somebody may have written there what is no number. */
+function appliedBefore(noted: Learner): bigint {
+  const { applied = '' } = noted ?? {};
+  return /^\d{1,20}$/.test(applied) ? BigInt(applied) : -1n;
+}
