@@ -16,7 +16,9 @@ export async function learnersReceiving(
     ({ name, ip, peerUrl }) =>
       ip !== undefined && probes[name]?.answered !== true && peerUrl !== undefined && urls.includes(peerUrl),
   );
-  const told = await Promise.all(silent.map(async pod => ((await isReceiving(etcd, cluster, pod)) ? [pod.name] : [])));
+  const told = await Promise.all(
+    silent.map(async pod => ((await isReceiving(etcd, cluster, pod)) ? [pod.name] : [])),
+  );
   return told.flat();
 }
 

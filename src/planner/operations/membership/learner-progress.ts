@@ -34,7 +34,9 @@ export function learnerSeen(observation: Situation): Learner {
   const before = notedOf(observation, learner);
   if (pod === undefined) return before;
   const noted = notedProgress(observation, learner, pod);
-  const isNews = isProgressing(observation, learner, pod) && (before?.applied === undefined || now - noted >= NOTED_EVERY_MS);
+  const isNews =
+    isProgressing(observation, learner, pod) &&
+    (before?.applied === undefined || now - noted >= NOTED_EVERY_MS);
   const applied = isNews ? (learner.probe?.raftAppliedIndex ?? before?.applied) : before?.applied;
   return { id, since: timestamp(isNews ? now : noted), ...(applied !== undefined && { applied }) };
 }

@@ -122,7 +122,8 @@ function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): Le
     return { reason: 'it did not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
   if (!isHopeless && now - lastProgress(observation, learner, pod) <= PATIENCE_MS) return undefined;
-  if (trouble === undefined) return { reason: 'it received and applied nothing for 10 minutes', givenUp: true };
+  if (trouble === undefined)
+    return { reason: 'it received and applied nothing for 10 minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
 }
 

@@ -47,7 +47,12 @@ function withLearner(given: Learner): Observation {
     probes: {
       ...whole.probes,
       ...(given.applied !== undefined && {
-        [NAME]: aProbe({ name: NAME, isLearner: true, raftIndex: '9000000', raftAppliedIndex: given.applied }),
+        [NAME]: aProbe({
+          name: NAME,
+          isLearner: true,
+          raftIndex: '9000000',
+          raftAppliedIndex: given.applied,
+        }),
       }),
     },
     ...(given.receiving === true && { receiving: [NAME] }),
@@ -79,14 +84,20 @@ describe('a learner whose pod was made an hour ago', () => {
   });
 
   it.each<[string, Learner]>([
-    ['has applied nothing for more than ten minutes', { applied: '100', noted: { secondsAgo: 601, applied: '100' } }],
+    [
+      'has applied nothing for more than ten minutes',
+      { applied: '100', noted: { secondsAgo: 601, applied: '100' } },
+    ],
     ['has not answered for more than ten minutes', { noted: { secondsAgo: 601, applied: '100' } }],
     ['was never seen making progress', { pod: { phase: 'Running' } }],
     [
       'fits on none of the nodes to which its volume is bound',
       {
         started: false,
-        pod: { phase: 'Pending', trouble: { reason: 'Unschedulable', message: 'volume node affinity conflict' } },
+        pod: {
+          phase: 'Pending',
+          trouble: { reason: 'Unschedulable', message: 'volume node affinity conflict' },
+        },
       },
     ],
   ])('is removed when it %s', (_, given) => {
