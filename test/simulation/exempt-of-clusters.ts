@@ -37,7 +37,11 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt(
     'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
-    { learnerSeen: ['cluster.status.learner?.id === id'], patienceWith: ['not (isStuck(learner))'] },
+    {
+      endOf: ['not (isStuck(learner))', 'isAwaited', 'not (isAwaited)'],
+      isProgressing: ['isComingUp(learner, pod)'],
+      isComingUp: ['pod.trouble === undefined', 'isPending(pod)'],
+    },
   ),
   ...exempt(DOMAIN, {
     membersHaveTheirData: ['strangers !== undefined'],

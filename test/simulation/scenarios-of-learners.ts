@@ -74,15 +74,13 @@ export const learnerScenarios = {
     const learner = scripted.process('example-3');
     if (learner === undefined) throw new Error('there is no learner');
     const { etcd } = scripted.world;
-    etcd.set(learner, { hidden: true });
-    etcd.receiving.add(learner.host);
+    etcd.set(learner, { hidden: true, receiving: true });
     for (let minute = 0; minute < 30; minute += 5) {
       scripted.skip(300);
       await scripted.pass(100);
     }
     if (scripted.learner()?.name !== 'example-3') throw new Error('it was removed while it received');
-    etcd.receiving.clear();
-    etcd.set(learner, { hidden: false });
+    etcd.set(learner, { hidden: false, receiving: false });
     await scripted.rest();
   },
 

@@ -152,7 +152,7 @@ export class SimEtcd {
   /** Freezes, isolates, alarms or frees a process. */
   set(
     process: Process,
-    state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'alarm' | 'corrupt'>>,
+    state: Partial<Pick<Process, 'frozen' | 'zone' | 'hidden' | 'receiving' | 'alarm' | 'corrupt'>>,
   ): void {
     Object.assign(process, state, { since: this.#clock.now(), changedAt: this.#clock.tick() });
     if (process.frozen) process.isLeader = false;
@@ -396,9 +396,6 @@ export class SimEtcd {
     return undefined;
   }
 
-  /** Hosts of members to which the leader sends its database. */
-  readonly receiving = new Set<string>();
-
   // What the port offers. Each takes effect at once.
 
   call(host: string, what: string, answer: (asked: Process) => unknown): unknown {
@@ -432,7 +429,7 @@ export class SimEtcd {
           const said = (of: string) => (of === '' ? undefined : `${of}.0`);
           return { server: version, cluster: said(agreed), storage: said(disk.storage) };
         }),
-      receivesSnapshot: () => Promise.resolve(this.receiving.has(host)),
+      receivesSnapshot: async () => this.processes.get(host)?.receiving === true,
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),

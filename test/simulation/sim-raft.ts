@@ -86,6 +86,8 @@ export interface Process {
   zone: number;
   /** The operator cannot reach it, peers and clients can. */
   hidden: boolean;
+  /** The leader sends it its database. */
+  receiving?: boolean;
   /** An alarm that it raises. */
   alarm: string | undefined;
   /** The leader that it last followed. A learner that is cut off goes on naming it: learners hold no elections. */

@@ -57,7 +57,10 @@ export async function observe(deps: Ports, ref: ClusterRef): Promise<Seen | unde
   const seen = await look(deps, ref, []);
   if (seen === undefined) return undefined;
   const more = await overlooked(deps.kube, seen.observation);
-  return withKeys(deps, (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen);
+  const all = (more.length === 0 ? seen : await look(deps, ref, more)) ?? seen;
+  const receiving = await learnersReceiving(deps.etcd, all.address, all.observation);
+  const looked = receiving.length === 0 ? all : { ...all, observation: { ...all.observation, receiving } };
+  return withKeys(deps, looked);
 }
 
 /** Objects of these names are looked for besides those of members that are recorded. */
@@ -89,7 +92,6 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
   const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
-  const receiving = await learnersReceiving(deps.etcd, address, { pods: asked, ...etcd });
   const observation: Observation = {
     now: deps.now(),
     cluster: facts,
@@ -97,7 +99,6 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     defaultStorageClass,
     namesSeen: namesSeen.names,
     ...etcd,
-    ...(receiving.length > 0 && { receiving }),
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
     ...restores,

@@ -13,8 +13,12 @@ export async function learnersReceiving(
   // One that was never started has no name in the list: it is known by its URL.
   const urls = membership.members.filter(({ isLearner }) => isLearner).flatMap(({ peerUrls }) => peerUrls);
   const silent = pods.filter(
-    ({ name, ip, peerUrl }) =>
-      ip !== undefined && probes[name]?.answered !== true && peerUrl !== undefined && urls.includes(peerUrl),
+    ({ name, owned, ip, peerUrl }) =>
+      owned &&
+      ip !== undefined &&
+      probes[name]?.answered !== true &&
+      peerUrl !== undefined &&
+      urls.includes(peerUrl),
   );
   const told = await Promise.all(
     silent.map(async pod => ((await isReceiving(etcd, cluster, pod)) ? [pod.name] : [])),
