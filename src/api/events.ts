@@ -43,6 +43,10 @@ export const EVENTS = {
     'Member Removed': ['Normal', 'A member was removed. The CoreOS operator used this reason.'],
     'Replacing Dead Member': ['Warning', 'A lost member was removed. The CoreOS operator used this reason.'],
     ClaimKept: ['Normal', 'The claim of a removed member is kept.'],
+    MembersTakenUp: [
+      'Normal',
+      'The claims, and the pods, of a deleted EtcdCluster of the same name were taken up.',
+    ],
     ObjectsLeft: [
       'Normal',
       'The EtcdCluster is deleted, and its claims stay: `storage.retain` is `Retain`, or it was deleted with `--cascade=orphan`, which leaves its pods too.',

@@ -1,7 +1,12 @@
 /** Deletions of a whole cluster in a world of its own: what stays, and what it says of itself. */
 import { describe, expect, it } from 'vitest';
-import { ANNOTATION_LEFT_BY } from '../../src/api/names.ts';
-import type { KubeObject } from '../../src/kube/port.ts';
+import {
+  ANNOTATION_BEGIN_ANEW,
+  ANNOTATION_LEFT_BY,
+  ANNOTATION_TAKE_UP,
+  API_VERSION,
+} from '../../src/api/names.ts';
+import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
@@ -104,5 +109,294 @@ describe('an EtcdCluster that is deleted with storage.retain: Retain', LONG, () 
     for (const { metadata } of objects(world))
       expect(metadata.annotations?.[ANNOTATION_LEFT_BY]).toContain(world.ref.uid);
     expect(reasons(world)).toContain('ObjectsLeft');
+  });
+});
+
+/** The manifest is applied again. */
+function reapply(
+  world: OperatorWorld,
+  given: { spec?: object; annotations?: Record<string, string> } = {},
+): void {
+  const { namespace, name } = world.ref;
+  const { spec = {}, annotations = {} } = given;
+  world.kube.seed({
+    apiVersion: API_VERSION,
+    kind: 'EtcdCluster',
+    metadata: { namespace, name, annotations },
+    spec: { ...SPEC, ...spec },
+  } as WritableObject);
+  world.follow();
+}
+
+const annotate = (world: OperatorWorld, annotations: Record<string, string>) =>
+  world.kube.mutate(world.resource, ({ metadata }) => {
+    metadata.annotations = { ...metadata.annotations, ...annotations };
+  });
+const condition = (world: OperatorWorld, type: string) =>
+  world.cluster.status.conditions?.find(each => each.type === type);
+const idsOf = (world: OperatorWorld) =>
+  Object.fromEntries((world.cluster.status.members?.details ?? []).map(({ name, id }) => [name, id]));
+
+async function retained(
+  spec: object = {},
+): Promise<{ world: OperatorWorld; token: string; clusterID: string; ids: object }> {
+  const world = await living({ storage: { retain: 'Retain' }, ...spec });
+  const { incarnation, clusterID = '' } = world.cluster.status;
+  const ids = idsOf(world);
+  await world.deleteCluster();
+  await world.run();
+  return { world, token: incarnation?.token ?? '', clusterID, ids };
+}
+
+async function orphaned(
+  spec: object = {},
+): Promise<{ world: OperatorWorld; token: string; clusterID: string; ids: object }> {
+  const world = await living(spec);
+  const { incarnation, clusterID = '' } = world.cluster.status;
+  const ids = idsOf(world);
+  await orphan(world);
+  await world.run();
+  world.kube.orphanDependents(world.resource);
+  return { world, token: incarnation?.token ?? '', clusterID, ids };
+}
+
+describe('an EtcdCluster that is applied again after its claims were kept', LONG, () => {
+  it('creates nothing and says how to go on both ways', async () => {
+    const { world, token } = await retained();
+    const before = alive(world);
+    reapply(world);
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    const available = condition(world, 'Available');
+    expect(available).toMatchObject({ status: 'False', reason: 'FormerCluster' });
+    expect(available?.message).toContain(`${ANNOTATION_TAKE_UP}=${token}`);
+    expect(available?.message).toContain(`${ANNOTATION_BEGIN_ANEW}=${token}`);
+    expect(world.events.map(({ message }) => message).join()).toContain(`${ANNOTATION_TAKE_UP}=${token}`);
+    expect(world.cluster.metadata.finalizers ?? []).toEqual([]);
+  });
+
+  it('creates no certificate either', async () => {
+    const { world } = await retained({ TLS: { auto: {} } });
+    expect(world.names('Secret')).toEqual([]);
+    reapply(world, { spec: { TLS: { auto: {} } } });
+    await world.run();
+    expect(world.names('Secret')).toEqual([]);
+  });
+
+  it('takes the members up with their ids when a person names the incarnation', async () => {
+    const { world, token, clusterID, ids } = await retained();
+    reapply(world);
+    await world.run();
+    annotate(world, { [ANNOTATION_TAKE_UP]: token });
+    await world.run();
+    await world.run();
+    const { status } = world.cluster;
+    expect(status).toMatchObject({ clusterID, incarnation: { token }, phase: 'Running', ready: '3/3' });
+    expect(idsOf(world)).toEqual(ids);
+    expect(world.names('Pod')).toEqual(Object.keys(ids));
+    expect(reasons(world)).toContain('MembersTakenUp');
+    // Whoever has the claims next is told by a new note.
+    for (const claim of world.kube.all('PersistentVolumeClaim'))
+      expect(claim.metadata.annotations?.[ANNOTATION_LEFT_BY]).toBeUndefined();
+    expect((await world.look()).decision).toMatchObject({ kind: 'idle' });
+  });
+
+  it('takes them up at once when the manifest names the incarnation, and under TLS.auto with new authorities', async () => {
+    const TLS = { auto: {} };
+    const { world, token, clusterID, ids } = await retained({ TLS });
+    reapply(world, { spec: { TLS }, annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({ clusterID, ready: '3/3' });
+    expect(idsOf(world)).toEqual(ids);
+  });
+
+  it('begins anew beside the claims when a person asks for that', async () => {
+    const { world, token, clusterID } = await retained();
+    const kept = alive(world);
+    reapply(world, { annotations: { [ANNOTATION_BEGIN_ANEW]: token } });
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({ phase: 'Running', ready: '3/3' });
+    expect(world.cluster.status.clusterID).not.toBe(clusterID);
+    expect(world.names('Pod')).toEqual(['example-3', 'example-4', 'example-5']);
+    expect(alive(world)).toEqual(expect.arrayContaining(kept));
+  });
+
+  it('asks again when that cluster was deleted, too', async () => {
+    const { world, token } = await retained();
+    const annotations = { [ANNOTATION_BEGIN_ANEW]: token };
+    reapply(world, { annotations, spec: { storage: { retain: 'Retain' } } });
+    await world.run();
+    await world.run();
+    const { token: second = '' } = world.cluster.status.incarnation ?? {};
+    await world.deleteCluster();
+    await world.run();
+    reapply(world, { annotations });
+    await world.run();
+    expect(condition(world, 'Available')?.message).toContain(`${ANNOTATION_TAKE_UP}=${second}`);
+    annotate(world, { [ANNOTATION_TAKE_UP]: token, [ANNOTATION_BEGIN_ANEW]: token });
+    await world.run();
+    expect(condition(world, 'Available')?.message).toContain('ask for both ways');
+  });
+
+  it('gives no name again that something else has which is left', async () => {
+    const { world, token } = await retained();
+    reapply(world, {
+      annotations: { [ANNOTATION_BEGIN_ANEW]: token },
+      spec: { storage: { retain: 'Retain' } },
+    });
+    await world.run();
+    await world.run();
+    await world.deleteCluster();
+    await world.run();
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token }, spec: { size: 4 } });
+    await world.run();
+    await world.run();
+    expect(world.names('Pod')).toEqual(['example-0', 'example-1', 'example-2', 'example-6']);
+  });
+
+  it('waits for the claims of a quorum, and names those that are missing', async () => {
+    const { world, token } = await retained();
+    const [one, two] = ['example-1', 'example-2'].map(name => world.kube.peek(world.claim(name)));
+    for (const name of ['example-1', 'example-2']) world.kube.finishDeletion(world.claim(name));
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    expect(world.names('Pod')).toEqual([]);
+    expect(condition(world, 'Available')).toMatchObject({ reason: 'TakeUpRefused' });
+    expect(condition(world, 'Available')?.message).toContain('claim example-1, example-2 is missing');
+    if (one === undefined || two === undefined) throw new Error('no claims');
+    world.kube.seed(one as unknown as WritableObject, two as unknown as WritableObject);
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({ ready: '3/3' });
+  });
+
+  it('never becomes an empty cluster when nothing of the named incarnation is there', async () => {
+    const world = await living();
+    const { token = '' } = world.cluster.status.incarnation ?? {};
+    await world.deleteCluster();
+    await world.run();
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    expect(objects(world)).toEqual([]);
+    expect(condition(world, 'Available')).toMatchObject({ reason: 'TakeUpRefused' });
+  });
+
+  it('is known again when its status and the stamps on it are lost later', async () => {
+    const { world, token, clusterID } = await retained();
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    await world.run();
+    world.kube.mutate(world.resource, object => void (object['status'] = {}));
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({ clusterID, incarnation: { token } });
+    world.kube.mutate(world.resource, ({ metadata }) => {
+      delete metadata.annotations;
+      delete metadata.finalizers;
+    });
+    await world.run();
+    world.kube.mutate(world.resource, object => void (object['status'] = {}));
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({ clusterID, incarnation: { token } });
+  });
+
+  it('takes its claims along when it is deleted with Delete after it was taken up', async () => {
+    const { world, token } = await retained();
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    await world.run();
+    await world.deleteCluster();
+    await world.run();
+    expect(objects(world)).toEqual([]);
+  });
+
+  it('can be killed at any call while it is taken up', async () => {
+    for (let at = 2; at <= 30; at += 3) {
+      const { world, token, clusterID } = await retained();
+      reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+      world.kill({ at: world.calls + at });
+      await world.runUntilKilled();
+      world.reboot();
+      await world.run();
+      await world.run();
+      expect(world.cluster.status).toMatchObject({ clusterID, incarnation: { token }, ready: '3/3' });
+    }
+  });
+});
+
+describe('an EtcdCluster that is applied again after an orphan deletion', LONG, () => {
+  it('takes up the pods that run without restarting them', async () => {
+    const { world, token, clusterID, ids } = await orphaned();
+    const before = alive(world);
+    reapply(world);
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    expect(condition(world, 'Available')).toMatchObject({ reason: 'FormerCluster' });
+    annotate(world, { [ANNOTATION_TAKE_UP]: token });
+    await world.run();
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    expect(world.cluster.status).toMatchObject({ clusterID, phase: 'Running', ready: '3/3' });
+    expect(idsOf(world)).toEqual(ids);
+    const pods = world.kube.all('Pod');
+    expect(pods.flatMap(({ metadata }) => metadata.ownerReferences?.map(({ uid }) => uid))).toEqual(
+      pods.map(() => world.ref.uid),
+    );
+    expect((await world.look()).decision).toMatchObject({ kind: 'idle' });
+  });
+
+  it('takes up its certificates, which the members trust', async () => {
+    const TLS = { auto: {} };
+    const { world, token, clusterID } = await orphaned({ TLS });
+    const secrets = world.kube.all('Secret').map(({ metadata, data }) => [metadata.uid, data]);
+    const before = alive(world);
+    reapply(world, { spec: { TLS }, annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    expect(world.cluster.status).toMatchObject({ clusterID, ready: '3/3' });
+    expect(world.kube.all('Secret').map(({ metadata, data }) => [metadata.uid, data])).toEqual(secrets);
+  });
+
+  it('is refused another way of TLS than its members have', async () => {
+    const { world, token } = await orphaned();
+    const before = alive(world);
+    reapply(world, { spec: { TLS: { auto: {} } }, annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    expect(condition(world, 'Available')).toMatchObject({ reason: 'TakeUpRefused' });
+    expect(condition(world, 'Available')?.message).toContain('its members use plain text');
+  });
+
+  it('does not begin anew while its pods run', async () => {
+    const { world, token } = await orphaned();
+    const before = alive(world);
+    reapply(world, { annotations: { [ANNOTATION_BEGIN_ANEW]: token } });
+    await world.run();
+    expect(alive(world)).toEqual(before);
+    expect(condition(world, 'Available')?.message).toContain('still exists');
+  });
+
+  it('can be killed at any call while it is taken up', async () => {
+    for (let at = 3; at <= 42; at += 3) {
+      const { world, token, clusterID } = await orphaned();
+      const before = alive(world);
+      reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+      world.kill({ at: world.calls + at });
+      await world.runUntilKilled();
+      world.reboot();
+      await world.run();
+      await world.run();
+      expect(alive(world)).toEqual(before);
+      expect(world.cluster.status).toMatchObject({ clusterID, incarnation: { token }, ready: '3/3' });
+      expect(
+        objects(world).filter(
+          ({ kind, metadata }) => kind !== 'PersistentVolumeClaim' && metadata.ownerReferences?.length !== 1,
+        ),
+      ).toEqual([]);
+    }
   });
 });

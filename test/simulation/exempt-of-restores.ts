@@ -210,7 +210,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     {
       nobodyGoesOn: [
         '!pod.owned',
-        '!pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true',
+        '!pod.owned && isTokenOfName(cluster.name, pod.token)',
         'not (strays.length === 0)',
       ],
     },

@@ -11,16 +11,15 @@ import {
   isNameOfMember,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
-import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
-import { tokenPrefix } from '../../planner/model/identity.ts';
+import { ownsToken } from '../../planner/model/identity.ts';
 import type { ClaimFacts } from '../../planner/model/observation.ts';
 
+/** The cluster that asks; `object` and `status` tell of one that took up another. */
+type Cluster = Parameters<typeof ownsToken>[0];
+
 /** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
-export function claimFacts(
-  claim: KubeObject,
-  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
-): ClaimFacts {
+export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
   const { metadata } = claim;
   const spec = (claim['spec'] ?? {}) as ClaimSpec;
   const status = (claim['status'] ?? {}) as ClaimStatus;
@@ -73,7 +72,7 @@ function timeKept(note: string | undefined): number | undefined {
  */
 function ownership(
   { name, annotations = {} }: ObjectMeta,
-  cluster: { readonly name: string; readonly uid: string; readonly status?: EtcdClusterStatus },
+  cluster: Cluster,
 ): Pick<ClaimFacts, 'owned' | 'keptByRestore'> {
   const token = annotations[ANNOTATION_INCARNATION];
   const recorded = cluster.status?.incarnation;
@@ -81,8 +80,7 @@ function ownership(
   const isPast =
     recorded !== undefined && token !== recorded.token && (recorded.restore !== undefined || isKept);
   return {
-    owned:
-      !isPast && isNameOfMember(cluster.name, name) && (token?.startsWith(tokenPrefix(cluster)) ?? false),
+    owned: !isPast && isNameOfMember(cluster.name, name) && ownsToken(cluster, token),
     ...(isKept && { keptByRestore: true }),
   };
 }

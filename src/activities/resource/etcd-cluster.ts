@@ -6,11 +6,13 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   ANNOTATION_SECURITY,
+  ANNOTATION_TAKEN_UP,
   API_VERSION,
 } from '../../api/names.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { securityStamp } from '../../api/derived/tls.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import { prefixOf, takenUpPrefix, tokenPrefix } from '../../planner/model/identity.ts';
 import type { KubeClient, ObjectRef } from '../../kube/port.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { asCluster, readCluster } from './read-cluster.ts';
@@ -63,7 +65,13 @@ export function stampIdentity(
     lastSerial,
   }: { readonly token: string; readonly clusterId: string; readonly lastSerial: number },
 ): Promise<EtcdCluster> {
+  const { name, uid } = cluster.metadata;
+  const isOwn = token.startsWith(tokenPrefix({ name, uid }));
+  const taken = isOwn
+    ? takenUpPrefix({ name, uid, object: cluster, status: cluster.status })
+    : prefixOf(token);
   const annotations = {
+    ...(taken !== undefined && { [ANNOTATION_TAKEN_UP]: `${uid} ${taken}` }),
     [ANNOTATION_INCARNATION]: token,
     [ANNOTATION_CLUSTER_ID]: clusterId,
     [ANNOTATION_LAST_SERIAL]: String(lastSerial),

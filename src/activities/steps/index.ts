@@ -43,6 +43,7 @@ import { restartMember } from './restart-member.ts';
 import { sealMembers } from './seal-members.ts';
 import { stampResource } from './stamp-resource.ts';
 import { stopMember } from './stop-member.ts';
+import { takeUpMembers } from './take-up-members.ts';
 
 /** These tell how far they are, or fail in ways of their own. */
 type OtherKind = 'compareKeys' | 'fillVolume';
@@ -89,6 +90,7 @@ const PERFORMED = {
   stampResource,
   startSeed,
   stopMember,
+  takeUpMembers,
   switchIncarnation,
   unpackBackup,
 } satisfies { readonly [Kind in Exclude<StepKind, OtherKind>]: Perform<Kind, unknown> };

@@ -1,7 +1,7 @@
 import { ANNOTATION_LEFT_BY } from '../../api/names.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectRef } from '../../kube/port.ts';
-import { readLeftNote } from '../../planner/model/left-behind.ts';
+import { readLeftNote } from '../../planner/model/left-note.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';

@@ -19,6 +19,8 @@ export const STATE_CONDITIONS = {
         'Bring back nodes and volumes. Delete nothing: the data on the volumes decides whether the cluster can be recovered.',
       ],
       AllVolumesLost: OBSTACLES.AllVolumesLost,
+      FormerCluster: OBSTACLES.FormerCluster,
+      TakeUpRefused: OBSTACLES.TakeUpRefused,
       NoMembers: [
         'No member is running, according to Kubernetes.',
         'Read the events of the pods, which name image, volume or scheduling problems.',

@@ -10,6 +10,14 @@ export const DATA_OBSTACLES = {
     'The cluster existed before, but none of its claims, pods or status remain.',
     'Restore a backup into a new EtcdCluster, or delete this one.',
   ],
+  FormerCluster: [
+    'A deleted EtcdCluster of the same name has left claims or pods, and nobody has said whether they are taken up.',
+    'Annotate the EtcdCluster as the message says: take the members up with their data, or begin anew (docs/operations/delete.md).',
+  ],
+  TakeUpRefused: [
+    'What a deleted EtcdCluster of the same name has left cannot be taken up as it is; nothing is created.',
+    'Do what the message says: bring back what is missing, correct the specification, or begin anew.',
+  ],
   ClaimMissing: ['A pod must be stopped, but no PersistentVolumeClaim keeps its data.'],
   ClaimsUnstamped: [
     'A claim lacks the annotations that tell which member of which cluster it holds, or has others.',

@@ -10,7 +10,7 @@ import {
   specificationIsUsable,
 } from './obstacles.ts';
 import { isAsleep } from '../model/hibernation.ts';
-import { rebuiltIdentity, tokenPrefix } from '../model/identity.ts';
+import { isTokenOfName, rebuiltIdentity } from '../model/identity.ts';
 import { hasEnded } from '../model/member-names.ts';
 import { denialOf } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
@@ -33,9 +33,7 @@ import { isTotalLoss } from './total-loss.ts';
  * go on beside the restored cluster, behind the same Service.
  */
 const nobodyGoesOn: Check = ({ cluster, pods }) => {
-  const strays = pods.filter(
-    pod => !pod.owned && pod.token?.startsWith(tokenPrefix(cluster)) === true && !hasEnded(pod),
-  );
+  const strays = pods.filter(pod => !pod.owned && isTokenOfName(cluster.name, pod.token) && !hasEnded(pod));
   if (strays.length === 0) return undefined;
   const names = strays.map(({ name }) => name).join(', ');
   const message = `pod ${names} was created for a member of ${cluster.name} and has lost its owner reference: the operator does not stop it, and it would keep running beside the restored cluster; delete it`;

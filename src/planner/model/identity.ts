@@ -6,6 +6,7 @@ import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
+  ANNOTATION_TAKEN_UP,
   LABEL_CLUSTER,
   bySerial,
   isNameOfMember,
@@ -15,12 +16,53 @@ import {
   serialOf,
 } from '../../api/names.ts';
 import { securityOf } from '../../api/derived/tls.ts';
-import type { Incarnation, StorageStatus } from '../../api/schemas/types.ts';
+import type { EtcdClusterStatus, Incarnation, StorageStatus } from '../../api/schemas/types.ts';
+import { readLeftNote } from './left-note.ts';
 import type { ClaimFacts, ClusterFacts, Observation } from './observation.ts';
 
 /** What every token of one cluster begins with: a resource made later under the same name has another uid. */
 export function tokenPrefix(cluster: { readonly name: string; readonly uid: string }): string {
   return `${cluster.name}-${cluster.uid.slice(0, 8)}-`;
+}
+
+type Owning = {
+  readonly name: string;
+  readonly uid: string;
+  readonly object?:
+    | { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined } }
+    | undefined;
+  readonly status?: EtcdClusterStatus | undefined;
+};
+
+/** Whether a token is one of a cluster of this name, whatever the uid of that was. */
+export function isTokenOfName(name: string, token: string | undefined): token is string {
+  return token?.startsWith(`${name}-`) === true && /^[0-9a-f]{8}-\d+$/.test(token.slice(name.length + 1));
+}
+
+/** What the tokens of the cluster of this token begin with. */
+export function prefixOf(token: string): string {
+  return token.slice(0, token.lastIndexOf('-') + 1);
+}
+
+/**
+ * What the tokens of the deleted cluster begin with whose members this one took up: as it is stamped on the resource, with its uid, which
+ * a copy of the resource does not have, or else as its status records it.
+ */
+export function takenUpPrefix({ name, uid, object, status }: Owning): string | undefined {
+  const [of, prefix] = object?.metadata.annotations?.[ANNOTATION_TAKEN_UP]?.split(' ') ?? [];
+  if (of !== undefined && of === uid && prefix !== undefined && prefix !== '') return prefix;
+  const recorded = [status?.incarnation?.token, status?.previousIncarnation?.incarnation?.token];
+  const foreign = recorded.find(
+    token => isTokenOfName(name, token) && !token.startsWith(tokenPrefix({ name, uid })),
+  );
+  return foreign === undefined ? undefined : prefixOf(foreign);
+}
+
+/** Whether a token is one of this cluster, or of the one that it took up. */
+export function ownsToken(cluster: Owning, token: string | undefined): boolean {
+  if (token === undefined) return false;
+  const prefix = takenUpPrefix(cluster);
+  return token.startsWith(tokenPrefix(cluster)) || (prefix !== undefined && token.startsWith(prefix));
 }
 
 /**
@@ -44,7 +86,7 @@ export function stampsOf(cluster: ClusterFacts): {
 } {
   const annotations = cluster.object.metadata.annotations ?? {};
   const token = annotations[ANNOTATION_INCARNATION];
-  if (token?.startsWith(tokenPrefix(cluster)) !== true) return {};
+  if (!ownsToken(cluster, token)) return {};
   const lastSerial = Number(annotations[ANNOTATION_LAST_SERIAL] ?? Number.NaN);
   const clusterId = annotations[ANNOTATION_CLUSTER_ID];
   return { token, clusterId, ...(Number.isSafeInteger(lastSerial) && { lastSerial }) };
@@ -73,11 +115,11 @@ export function rebuiltIdentity(
   // Before it has a cluster id nothing lived: without claims and pods it may begin anew.
   const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
   // A token of a resource with another uid, which somebody wrote there, says less than any of this one.
-  const ofThis = tokens.filter(each => each.startsWith(tokenPrefix(observation.cluster)));
+  const ofThis = tokens.filter(each => ownsToken(observation.cluster, each));
   const token = (ofThis.length > 0 ? ofThis : tokens).sort(bySerial).at(-1);
   if (token === undefined) return undefined;
   const ours = stamped.filter(object => object.token === token);
-  const names = [...new Set(ours.map(object => object.name))].sort(bySerial);
+  const names = votersLeft(observation.cluster, ours).sort(bySerial);
   const stampedId = [...ours, ...(own.token === token ? [own] : [])]
     .map(object => object.clusterId)
     .find(id => id !== undefined);
@@ -89,6 +131,25 @@ export function rebuiltIdentity(
     incarnation: { token, members: names.map(name => memberOf(observation.cluster, name)) },
     clusterId: stampedId ?? seenId,
   };
+}
+
+/** The members of these objects; of a cluster that was taken up those that voted when it was left, as it noted on them. */
+function votersLeft(
+  cluster: ClusterFacts,
+  objects: readonly {
+    readonly name: string;
+    readonly token: string | undefined;
+    readonly leftBy?: string | undefined;
+  }[],
+): string[] {
+  const names = [...new Set(objects.map(object => object.name))];
+  if (takenUpPrefix(cluster) === undefined) return names;
+  const notes = objects.flatMap(({ leftBy, token }) => {
+    const note = readLeftNote(leftBy);
+    return note?.voters !== undefined && note.incarnation === token ? [note.voters] : [];
+  });
+  const voters = names.filter(name => notes.some(note => note.includes(name)));
+  return voters.length > 0 ? voters : names;
 }
 
 /**

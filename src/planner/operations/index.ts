@@ -26,6 +26,7 @@ import { planResourceStamps } from './stamps/resource.ts';
 import { planSealing } from './stamps/seal.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 import { upgradeCluster } from './upgrade/operation.ts';
+import { planTakeUp } from './take-up/index.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
 
@@ -49,6 +50,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planDeletion,
   // A deletion may come at any time, and a lost status needs the stamps.
   planResourceStamps,
+  // Nothing, no certificate either, is made beside what a deleted cluster of the name has left.
+  planTakeUp,
   // Under a wrong domain every step after this one would act on names that members do not use.
   planLostDomain,
   // Members and the operator need their certificates before they can talk at all.

@@ -65,8 +65,11 @@ function isWorthSaying(condition: ConditionFinding): boolean {
 
 /** Reasons that say that there was a cluster already. */
 const UNIDENTIFIED: readonly ObstacleReason[] = ['IdentityUnknown', 'EverythingLost', 'OtherOperator'];
+/** Reasons for which nothing is created beside what a deleted cluster has left. */
+const LEFT = ['FormerCluster', 'TakeUpRefused'] as const satisfies readonly ObstacleReason[];
 /** Reasons that stop a creation and say nothing against the specification. */
 const NO_REFUSALS: readonly ObstacleReason[] = [
+  ...LEFT,
   'AwaitingRestore',
   'Paused',
   'Hibernated',
@@ -101,6 +104,8 @@ function available(findings: Findings): ConditionFinding {
   if (cluster.deleting) return finding('Available', 'Deleting');
   if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
   if (isRefused(findings)) return finding('Available', 'NotCreated');
+  const left = leftAside(findings);
+  if (left !== undefined) return finding('Available', left.reason, left.message);
   if (isUnidentified(findings)) return unavailable(findings, answered(findings.observation));
   if (restoreUnderWay(cluster) !== undefined || isFencing(findings)) return finding('Available', 'Restoring');
   if (cluster.status.clusterID === undefined || !clientService.exists)
@@ -114,6 +119,17 @@ function available(findings: Findings): ConditionFinding {
   }
   if (goesToSleep(findings.observation)) return finding('Available', 'Hibernated');
   return unavailable(findings, probes);
+}
+
+/** Why nothing is created beside what a deleted cluster of the name has left. */
+export function leftAside({
+  decision,
+}: Pick<Findings, 'decision'>):
+  | { readonly reason: (typeof LEFT)[number]; readonly message: string }
+  | undefined {
+  if (decision.kind !== 'blocked') return undefined;
+  const reason = LEFT.find(each => each === decision.reason);
+  return reason && { reason, message: decision.message };
 }
 
 function isFencing({ decision, observation }: Findings): boolean {
@@ -150,7 +166,7 @@ function healthy(findings: Findings): ConditionFinding {
   const { cluster } = observation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
   if (isAsleep(observation) || goesToSleep(observation)) return finding('Healthy', 'Hibernated');
-  if (isRefused(findings)) return finding('Healthy', 'NotCreated');
+  if (isRefused(findings) || leftAside(findings) !== undefined) return finding('Healthy', 'NotCreated');
   if (isUnidentified(findings)) return finding('Healthy', 'MembersUnreachable', messageOf(findings.decision));
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
   const probes = answered(observation);

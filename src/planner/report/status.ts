@@ -30,7 +30,7 @@ import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { recordedStorage } from '../operations/volumes/growth.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { tlsStatus } from '../operations/certificates/index.ts';
-import { conditionsOf, type Findings, isRefused, isUnidentified } from './conditions.ts';
+import { conditionsOf, type Findings, isRefused, isUnidentified, leftAside } from './conditions.ts';
 import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 import { causeOf, historyAfter } from './history.ts';
@@ -115,7 +115,7 @@ function remembered(incarnation: Incarnation | undefined, situation: Situation):
 function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): ClusterPhase {
   const { status } = findings.observation.cluster;
   if (status.phase === 'Running' && status.clusterID !== undefined) return 'Running';
-  if (isRefused(findings) || isUnidentified(findings)) return 'Failed';
+  if (isRefused(findings) || isUnidentified(findings) || leftAside(findings) !== undefined) return 'Failed';
   return conditions.some(({ type, status }) => type === 'Available' && status === 'True')
     ? 'Running'
     : 'Creating';

@@ -49,6 +49,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   labelPods: [],
   stampResource: [],
   leaveObjects: [],
+  takeUpMembers: [],
   forceDeletePods: [],
 
   admitMembers: [],

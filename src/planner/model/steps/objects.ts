@@ -69,6 +69,22 @@ export const OBJECT_STEPS = {
     plannedAgain: false,
     summary: ({ claims }) => `delete claims ${namesOf(claims)}`,
   }),
+  /** What a deleted cluster of the name has left becomes this one's. */
+  takeUpMembers: row<{
+    readonly token: string;
+    readonly clusterId: string;
+    readonly lastSerial: number;
+    readonly claims: readonly NamedObject[];
+    readonly pods: readonly NamedObject[];
+    readonly objects: readonly SharedObject[];
+  }>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ token, claims, pods }) => {
+      const names = [...new Set([...claims, ...pods].map(({ name }) => name))];
+      return `take up ${list(names)} of incarnation ${token}`;
+    },
+  }),
   /** What a deleted cluster leaves: it says whose it was, and names the cluster as its owner no more. */
   leaveObjects: row<{
     readonly pods: readonly NamedObject[];

@@ -5,7 +5,8 @@
  */
 import type { OperationRow } from '../../model/operation.ts';
 import { type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';
-import { claimsOf, isOrphaned, leftNote, podsOf } from '../../model/left-behind.ts';
+import { claimsOf, isOrphaned, podsOf } from '../../model/left-behind.ts';
+import { leftNote } from '../../model/left-note.ts';
 import type { ObjectFacts, Observation, PodFacts } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';

@@ -8,6 +8,7 @@ import {
   ANNOTATION_CLAIM_UID,
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_DATA_VERSION,
+  ANNOTATION_LEFT_BY,
   ANNOTATION_MEMBER_ID,
   ANNOTATION_REMOVAL,
 } from '../../../api/names.ts';
@@ -55,6 +56,8 @@ function lacking(
       [ANNOTATION_MEMBER_ID]: id,
     }),
     ...(claim.stampedUid !== claim.uid && { [ANNOTATION_CLAIM_UID]: claim.uid }),
+    // It was taken up, and whoever has it next is to be told by a note of that time.
+    ...(claim.leftBy !== undefined && { [ANNOTATION_LEFT_BY]: null }),
     // Its removal was begun and not carried out: should it be removed by somebody else, its data is to stay for a while.
     ...(claim.removal !== undefined && { [ANNOTATION_REMOVAL]: null }),
     ...(claim.version === undefined && { [ANNOTATION_DATA_VERSION]: probe.version }),

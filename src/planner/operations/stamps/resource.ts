@@ -9,9 +9,11 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_LAST_SERIAL,
   ANNOTATION_SECURITY,
+  ANNOTATION_TAKEN_UP,
   FINALIZER,
 } from '../../../api/names.ts';
 import { type Decision, operate } from '../../model/decision.ts';
+import { takenUpPrefix } from '../../model/identity.ts';
 import type { ClusterFacts, Observation } from '../../model/observation.ts';
 
 const STAMPS = [
@@ -33,7 +35,10 @@ export function planResourceStamps({ cluster }: Observation): Decision | undefin
 }
 
 /** What a stamp says is never changed here; they are first put on when the cluster has its id. */
-function stampsLacking({ object, status }: ClusterFacts): string[] {
+function stampsLacking(cluster: ClusterFacts): string[] {
+  const { object, status } = cluster;
   if (status.clusterID === undefined) return [];
-  return STAMPS.filter(key => object.metadata.annotations?.[key] === undefined);
+  const isTakenUp = takenUpPrefix(cluster) !== undefined;
+  const stamps = [...STAMPS, ...(isTakenUp ? [ANNOTATION_TAKEN_UP] : [])];
+  return stamps.filter(key => object.metadata.annotations?.[key] === undefined);
 }
