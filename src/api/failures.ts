@@ -4,6 +4,8 @@ export type FailureType =
   | 'PreconditionChanged'
   /** What was written is changed back by something else. */
   | 'ChangedBack'
+  /** What is to be made in the place of what would be stopped is not taken by the API server. */
+  | 'WouldBeRefused'
   /** The backup cannot be put onto the volume. */
   | 'SeedFailed'
   /** The members require a user that the operator is not. */

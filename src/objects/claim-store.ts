@@ -3,6 +3,8 @@
  * time, gone after it. Pure.
  */
 import { API_VERSION, FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
+import type { RawObject } from '../api/schemas/types.ts';
+import { helperResources } from './helper-resources.ts';
 import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 export const CLAIM_STORE_PORT = 8443;
@@ -61,10 +63,26 @@ export const STREAMING_FLAGS = ['--no-incremental-marking'] as const;
 /** Where a pod may run and as whom: fields of a pod's specification. */
 export type PodPlace = Readonly<Record<string, unknown>>;
 
-/** @param of the operator's own image, the claim to mount, and what is said of the pod where it matters */
+/** For a process through which much flows and in which little stays. */
+const NEEDED = { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '384Mi' } };
+
+/**
+ * @param of the operator's own image, the claim to mount, and what is said of the pod where it matters; `resources`: of the cluster's
+ * own pods
+ */
 export function claimStorePod(
   owner: ClaimStoreOwner,
-  { image, claim, place = {} }: { readonly image: string; readonly claim: string; readonly place?: PodPlace },
+  {
+    image,
+    claim,
+    place = {},
+    resources,
+  }: {
+    readonly image: string;
+    readonly claim: string;
+    readonly place?: PodPlace;
+    readonly resources?: RawObject | undefined;
+  },
 ) {
   return {
     apiVersion: 'v1',
@@ -81,7 +99,7 @@ export function claimStorePod(
           command: ['/usr/local/bin/node', ...STREAMING_FLAGS, '/app/dist/main/claim-store.js'],
           env: STREAMING_ENV,
           ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
-          resources: { requests: { cpu: '50m', memory: '96Mi' }, limits: { memory: '384Mi' } },
+          resources: helperResources(NEEDED, resources),
           securityContext: CONTAINER_SECURITY,
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [

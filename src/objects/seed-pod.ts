@@ -5,6 +5,8 @@
 import { API_VERSION, FIELD_MANAGER, LABEL_MANAGED_BY, LABEL_NAME } from '../api/names.ts';
 import { DATA_DIR, VOLUME_PATH } from './etcd-arguments.ts';
 import type { PodPlace } from './claim-store.ts';
+import type { RawObject } from '../api/schemas/types.ts';
+import { helperResources } from './helper-resources.ts';
 import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 /** Where the snapshot lies: its key when the volume is opened as a store. */
@@ -26,7 +28,12 @@ export interface SeedPod {
   /** By how much revisions are raised; 0: not at all. */
   readonly revisionBump: number;
   readonly place: PodPlace;
+  /** Of the cluster's own pods: nothing of them runs beside it. */
+  readonly resources?: RawObject | undefined;
 }
+
+/** Of each of its containers, which run one after the other. */
+const NEEDED = { requests: { cpu: '50m', memory: '96Mi' } };
 
 /** The name of the pod; one for each member, and names of members are never used twice. */
 export function seedPodName(member: string): string {
@@ -34,10 +41,15 @@ export function seedPodName(member: string): string {
 }
 
 /** @throws never: equal for equal arguments */
-export function seedPod({ restore, member, claim, images, revisionBump, place }: SeedPod) {
+export function seedPod({ restore, member, claim, images, revisionBump, place, resources }: SeedPod) {
   const { namespace, name, uid } = restore;
   const volumeMounts = [{ name: 'data', mountPath: VOLUME_PATH }];
-  const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY, volumeMounts };
+  const shared = {
+    imagePullPolicy: 'IfNotPresent',
+    resources: helperResources(NEEDED, resources),
+    securityContext: CONTAINER_SECURITY,
+    volumeMounts,
+  };
   const own = (task: 'prepare' | 'finish') => ({
     name: task,
     image: images.operator,

@@ -14,6 +14,8 @@ import {
   STREAMING_FLAGS,
 } from './claim-store.ts';
 import { ETCD_CONTAINER } from './containers.ts';
+import type { RawObject } from '../api/schemas/types.ts';
+import { helperResources } from './helper-resources.ts';
 import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 
 /** Where the container finds its scratch. */
@@ -33,6 +35,8 @@ export interface VerifyPod {
   /** After which the kubelet ends the pod, whatever has become of the operator. */
   readonly secondsLeft: number;
   readonly place: PodPlace;
+  /** Of the cluster's own pods. */
+  readonly resources?: RawObject | undefined;
 }
 
 /** Two segments of etcd's log, which it makes in full length, and room for what it writes when it starts. */
@@ -40,7 +44,7 @@ const STARTING_BYTES = 256 * 1024 * 1024;
 
 /** @throws never: equal for equal arguments */
 export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
-  const { images, level, revision, secondsLeft, place } = of;
+  const { images, level, revision, secondsLeft, place, resources } = of;
   const scratch = scratchBytes(of);
   const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY };
   return {
@@ -61,7 +65,10 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
           args: [level, revision],
           env: STREAMING_ENV,
           ports: [{ name: 'https', containerPort: CLAIM_STORE_PORT }],
-          resources: { requests: { cpu: '100m', memory: '256Mi', 'ephemeral-storage': `${scratch}` } },
+          resources: helperResources(
+            { requests: { cpu: '100m', memory: '256Mi', 'ephemeral-storage': `${scratch}` } },
+            resources,
+          ),
           terminationMessagePolicy: 'FallbackToLogsOnError',
           volumeMounts: [
             { name: 'scratch', mountPath: SCRATCH_FOLDER },
@@ -75,7 +82,10 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
           // Does nothing, and lasts as long as the pod: nobody connects to it, and it connects to nobody.
           command: ['/usr/local/bin/etcd'],
           args: ['gateway', 'start', '--endpoints=127.0.0.1:1', '--listen-addr=127.0.0.1:23790'],
-          resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } },
+          resources: helperResources(
+            { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } },
+            resources,
+          ),
           terminationMessagePolicy: 'FallbackToLogsOnError',
           ...shared,
         },

@@ -62,7 +62,7 @@ it('goes on where only a quota is full: the pod that goes makes room', async () 
   await world.run();
   const full = refusal(
     403,
-    'pods "example-0" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3',
+    'pods "example-0" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3',
   );
   world.kube.intercept(call => {
     if (call.verb === 'create' && call.kind === 'Pod' && world.names('Pod').length >= 3) throw full;
@@ -76,4 +76,15 @@ it('goes on where only a quota is full: the pod that goes makes room', async () 
   }
   expect(uidsOf(world)).toHaveLength(3);
   for (const uid of before) expect(uidsOf(world)).not.toContain(uid);
+});
+
+it('stops no member for larger requests that a quota has no room for even without the pod that goes', async () => {
+  const full =
+    'exceeded quota: cpu, requested: requests.cpu=2, used: requests.cpu=3, limited: requests.cpu=3';
+  const world = await refusing(refusal(403, `pods "example-0" is forbidden: ${full}`), {
+    pod: { resources: { requests: { cpu: '1' } } },
+  });
+  const before = uidsOf(world);
+  expect((await failuresOf(world)).at(-1)).toContain(full);
+  expect(uidsOf(world)).toEqual(before);
 });

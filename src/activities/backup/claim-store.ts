@@ -10,6 +10,7 @@ import {
   type PodPlace,
 } from '../../objects/claim-store.ts';
 import { containerNamed } from '../../objects/containers.ts';
+import type { RawObject } from '../../api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { StoreMemory } from '../../store/memory.ts';
 import type { Store } from '../../store/port.ts';
@@ -39,7 +40,11 @@ export interface ClaimStoreDeps {
 export async function openClaim(
   deps: ClaimStoreDeps,
   owner: ClaimStoreOwner,
-  { claim, place = {} }: { readonly claim: string; readonly place?: PodPlace },
+  {
+    claim,
+    place = {},
+    resources,
+  }: { readonly claim: string; readonly place?: PodPlace; readonly resources?: RawObject | undefined },
 ): Promise<Store> {
   const { namespace } = owner;
   const { kube } = deps;
@@ -64,7 +69,7 @@ export async function openClaim(
     known !== undefined && claimOf(pod) === claim && containerNamed(pod, CLAIM_STORE)?.image === image;
   await removeUnfit(deps, owner, isFit);
   const secret = known ?? (await issueIdentity(deps, owner));
-  const pod = await ensurePod(kube, owner, claimStorePod(owner, { image, claim, place }));
+  const pod = await ensurePod(kube, owner, claimStorePod(owner, { image, claim, place, resources }));
   let store: Store | undefined;
   try {
     const host = await addressOf(deps, owner);

@@ -33,8 +33,8 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
       const kind = asked === 'EtcdRestore' ? asked : 'EtcdBackup';
-      const place = await pullingFor(deps.kube, owner);
-      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim, place });
+      const like = await pullingFor(deps.kube, owner);
+      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim, ...like });
     }
     const secret = secretNameOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);

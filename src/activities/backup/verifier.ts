@@ -11,7 +11,7 @@ import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import type { PodStatus } from '../observe/pod-trouble.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
-import { placeBeside } from '../runtime/pod-placement.ts';
+import { placeBeside, resourcesOf } from '../runtime/pod-placement.ts';
 import { waitUntil } from '../runtime/poll.ts';
 import { snapshotIn } from './examined-object.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
@@ -81,7 +81,9 @@ async function podOf({ deps, folder, bounds }: Run, { manifest, level }: Asked):
     revision: live?.revision ?? '',
     snapshotSize: snapshot.size,
     secondsLeft: bounds.deadlineMs / 1000,
-    place: cluster === undefined ? {} : placeBeside(cluster),
+    ...(cluster === undefined
+      ? { place: {} }
+      : { place: placeBeside(cluster), resources: resourcesOf(cluster) }),
   };
 }
 

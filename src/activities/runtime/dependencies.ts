@@ -7,7 +7,7 @@ import type { Store } from '../../store/port.ts';
 import type { ServedAddress } from '../../store/served/client.ts';
 import type { StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import type { ClusterOfBackup } from '../../api/derived/endpoints.ts';
-import type { EtcdBackup, EtcdRestoreSpec } from '../../api/schemas/types.ts';
+import type { EtcdBackup, EtcdRestoreSpec, RawObject } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
 import type { NodeTurns } from '../backup/node-turns.ts';
@@ -39,7 +39,7 @@ export interface Dependencies {
   /** Opens a claim as a store, through a pod beside it. To be closed, which ends the pod. */
   readonly openVolume: (
     owner: ClaimStoreOwner,
-    of: { readonly claim: string; readonly place: PodPlace },
+    of: { readonly claim: string; readonly place: PodPlace; readonly resources?: RawObject | undefined },
   ) => Promise<Store>;
   /** Opens what a pod of ours serves. Sends nothing yet; to be closed. */
   readonly openServed: (address: ServedAddress) => Store;

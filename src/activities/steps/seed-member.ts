@@ -1,13 +1,11 @@
 /** The steps that give a restored cluster its first member. Each looks, acts once and looks again, and can run twice. */
 import { Context } from '@temporalio/activity';
-import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
-import { memberPod } from '../../objects/pod.ts';
 import { statusNamed } from '../../objects/containers.ts';
-import { DONE_BEFORE, SEED_CONTAINERS, seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
+import { DONE_BEFORE, SEED_CONTAINERS, type seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
@@ -17,7 +15,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
-import { placeOf } from '../runtime/pod-placement.ts';
+import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
@@ -26,6 +24,7 @@ import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { stillPlanned } from './still-planned.ts';
+import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './seed-objects.ts';
 import { createOwned } from './create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
 import { endRestorePods } from './restore-pods.ts';
@@ -42,10 +41,12 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   if (source === undefined || source.location !== location)
     throw preconditionChanged('the backup has not been examined yet');
   await createVolume(deps, cluster, step);
-  const { namespace, name, uid } = restore.metadata;
-  const owner = { kind: 'EtcdRestore', namespace, name, uid, role: 'volume' } as const;
   const options = { signal: Context.current().cancellationSignal };
-  const volume = await deps.openVolume(owner, { claim: step.member, place: placeOf(cluster) });
+  const volume = await deps.openVolume(volumeOwner(restore), {
+    claim: step.member,
+    place: placeOf(cluster),
+    resources: resourcesOf(cluster),
+  });
   try {
     const there = (await volume.head(SNAPSHOT_KEY, options)) ?? (await volume.head(FINISHED_KEY, options));
     if (there !== undefined) return await record(deps, ref, { token: step.token, filled: true });
@@ -86,7 +87,7 @@ async function createVolume(
 export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, ref, step) => {
   const { cluster, restore } = await readBoth(deps, ref, step);
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
-  await createPod(deps, await podOf(deps, { cluster, restore, step }));
+  await createPod(deps, await seedPodOf(deps, { cluster, restore, step }));
   let end: SeedEnd | undefined;
   let trouble: string | undefined;
   const outcome = await waitUntil(deps, async () => {
@@ -118,37 +119,6 @@ async function record(
     throw preconditionChanged(`incarnation ${token} is not the recorded incarnation`);
   const restore = { ...incarnation.restore, ...done };
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
-}
-
-async function podOf(
-  deps: Dependencies,
-  {
-    cluster,
-    restore,
-    step,
-  }: { readonly cluster: EtcdCluster; readonly restore: EtcdRestore; readonly step: Seeding },
-) {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
-  const { namespace, name, uid } = restore.metadata;
-  const member = cluster.status?.incarnation?.members.find(candidate => candidate.name === step.member);
-  if (member === undefined)
-    throw preconditionChanged(`${step.member} is not a member of incarnation ${step.token}`);
-  return seedPod({
-    restore: { namespace, name, uid },
-    member: { name: step.member, peerUrl: member.peerURL, token: step.token },
-    claim: step.member,
-    images: {
-      operator: await deps.ownImage(),
-      etcd: `${config.repository}:v${versionOf(cluster)}`,
-    },
-    revisionBump: cluster.status?.incarnation?.restore?.revisionBump ?? 0,
-    place: placeOf(cluster),
-  });
-}
-
-/** A restore never upgrades: the first member runs what the cluster ran. */
-function versionOf(cluster: EtcdCluster): string {
-  return cluster.status?.currentVersion || withDefaults(cluster.spec).version;
 }
 
 async function createPod({ kube }: Dependencies, pod: ReturnType<typeof seedPod>): Promise<void> {
@@ -207,7 +177,7 @@ function failureOf(status: PodStatus): string {
     : `init container ${other.name} ended with exit code ${exitCodeOf(status, other.name)}`;
 }
 
-/** Starts the first member on what was restored. It is sealed from the beginning: on an empty volume it refuses. */
+/** Starts the first member on what was restored. */
 export const startSeed: Perform<'startSeed'> = async (deps, ref, step) => {
   const { cluster } = await readBoth(deps, ref, step);
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: step.member });
@@ -216,16 +186,9 @@ export const startSeed: Perform<'startSeed'> = async (deps, ref, step) => {
   }
   // Attempts that were cut short may have left some.
   await endRestorePods(deps, { ...step.restore, namespace: ref.namespace });
-  const pod = memberPod(cluster, {
-    name: step.member,
-    token: step.token,
-    start: { state: 'restart' },
-    storage: 'PersistentVolumeClaim',
-    version: versionOf(cluster),
-  });
   const noted = await authoritiesNoted(deps.kube, cluster);
-  await createOwned(deps.kube, noted(pod), ref.uid);
-  await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, versionOf(cluster));
+  await createOwned(deps.kube, noted(startedSeed(cluster, step)), ref.uid);
+  await noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, seedVersion(cluster));
 };
 
 /** Takes back alarms that came with the snapshot. */

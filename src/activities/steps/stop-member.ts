@@ -20,8 +20,7 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
-    if (step.purpose === 'rollout' || step.purpose === 'upgrade')
-      await dryRunCreatePod(deps, ref, step.member);
+    if (step.purpose === 'rollout' || step.purpose === 'upgrade') await dryRunCreatePod(deps, ref, pod);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });

@@ -14,18 +14,20 @@ import { isControlledBy } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { tryRestore } from './restore-trial.ts';
 import { stillPlanned } from './still-planned.ts';
 import { endRestorePods } from './restore-pods.ts';
 import { recordFailure } from '../resource/etcd-restore.ts';
 import type { Perform } from './perform.ts';
 
-/** Keeps clients out, deletes these very pods (by uid), and waits until their nodes say that they are gone. */
+/** Tries what is to be made then, keeps clients out, deletes these very pods (by uid), and waits until their nodes say that they are gone. */
 export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, ref, step) => {
-  await stillPlanned(deps, ref, step);
+  const { cluster } = await stillPlanned(deps, ref, step);
   const { kube } = deps;
   const { namespace } = ref;
   const service = { ...SERVICE, namespace, name: clientServiceName(ref.name) };
   const open = await kube.get(service);
+  await tryRestore(deps, ref, { cluster, step, open });
   if (open?.metadata.uid !== undefined && isControlledBy(open, ref.uid)) {
     await kube.delete(service, { uid: open.metadata.uid });
   }

@@ -18,7 +18,15 @@ interface Seeding {
 
 export const RESTORE_STEPS = {
   /** Clients are kept out, then the pods are stopped and seen gone. */
-  fenceMembers: row<{ readonly pods: readonly NamedObject[] }>({
+  fenceMembers: row<{
+    readonly pods: readonly NamedObject[];
+    /** What is begun then: what it makes is tried before anything is stopped. Absent: they are stopped whatever comes. */
+    readonly trial?: {
+      readonly restore: RestoreIdentity;
+      readonly incarnation: Incarnation;
+      readonly storage: StorageStatus;
+    };
+  }>({
     timing: WAIT_TIMING,
     plannedAgain: true,
     summary: ({ pods }) => `withdraw all clients and stop ${namesOf(pods) || 'no pods'}`,

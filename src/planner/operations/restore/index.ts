@@ -6,6 +6,7 @@
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import { withSubject, blocked, type Decision, operate, type Step, asRollback } from '../../model/decision.ts';
 import { membersAreOurs, specificationIsUsable } from '../../checks/obstacles.ts';
+import type { StepOf } from '../../model/step-catalogue.ts';
 import type { RestoreIdentity, StaleAlarm } from '../../model/steps/restore.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
@@ -89,7 +90,7 @@ function beginning(observation: Situation, restore: RestoreOfCluster): Decision 
   const incarnation = nextIncarnation(observation, restore);
   const from = cluster.status.incarnation?.token;
   const keep = identify(observation.claims.filter(claim => claim.owned));
-  const change: Step = {
+  const change: StepOf<'switchIncarnation'> = {
     kind: 'switchIncarnation',
     restore: { name, uid },
     ...(from !== undefined && { from }),
@@ -98,19 +99,20 @@ function beginning(observation: Situation, restore: RestoreOfCluster): Decision 
     members: from === undefined ? [] : memberNames(observation),
     keep,
   };
-  return fenced(observation, [change, ...seedingSteps(observation, restore, incarnation)]);
+  const rest = [change, ...seedingSteps(observation, restore, incarnation)];
+  return fenced(observation, rest, { restore: change.restore, incarnation, storage: change.storage });
 }
 
 /**
  * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
  * not run, and are stopped as soon as the incarnation is another one.
  */
-function fence(observation: Situation): Step[] {
+function fence(observation: Situation, trial?: StepOf<'fenceMembers'>['trial']): Step[] {
   const { clientService } = observation;
   const witnesses = witnessesOf(observation);
   const pods = identify(podsToEnd(observation).ending.filter(pod => !witnesses.includes(pod)));
   const isOpen = clientService.exists && clientService.owned;
-  return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods }];
+  return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods, ...(trial && { trial }) }];
 }
 
 /** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
@@ -120,8 +122,12 @@ function witnessesOf(observation: Situation): readonly PodFacts[] {
 }
 
 /** The rest of a restore, which goes on only when no pod of the members before is left. */
-function fenced(observation: Situation, rest: readonly Step[]): Decision {
-  const first = fence(observation);
+function fenced(
+  observation: Situation,
+  rest: readonly Step[],
+  trial?: StepOf<'fenceMembers'>['trial'],
+): Decision {
+  const first = fence(observation, trial);
   if (first.length > 0) return operate('restoreCluster', [...first, ...rest]);
   return planStuckPods(observation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
 }
