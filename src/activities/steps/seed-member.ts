@@ -5,7 +5,13 @@ import { EtcdError } from '../../etcd/port.ts';
 import { disruptionBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { statusNamed } from '../../objects/containers.ts';
-import { DONE_BEFORE, SEED_CONTAINERS, type seedPod, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
+import {
+  DONE_BEFORE,
+  SEED_CONTAINERS,
+  type seedPod,
+  seedPodName,
+  SNAPSHOT_KEY,
+} from '../../objects/seed-pod.ts';
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
