@@ -92,7 +92,17 @@ export class Restores {
   /** Runs etcdctl in the first pod of a cluster without TLS. */
   async etcdctl(cluster: string, ...args: string[]): Promise<string> {
     const [pod] = await podsOf(this.#world, this.#namespace, cluster);
-    const exec = ['-n', this.#namespace, 'exec', pod?.metadata.name ?? '', '--', 'etcdctl', ...args];
+    const exec = [
+      '-n',
+      this.#namespace,
+      'exec',
+      pod?.metadata.name ?? '',
+      '-c',
+      'etcd',
+      '--',
+      'etcdctl',
+      ...args,
+    ];
     return (await this.#world.stack.kubectl(...exec)).trim();
   }
 
