@@ -210,6 +210,36 @@ export const REJECTED_CLUSTERS: readonly Rejected[] = [
     spec: { pod: { resources: '1Gi' } },
     says: ['spec.pod.resources', 'must be of type object'],
   },
+  {
+    what: 'limits that are text',
+    spec: { pod: { resources: { limits: '1Gi' } } },
+    says: ['spec.pod.resources.limits', 'must be of type object'],
+  },
+  {
+    what: 'a limit that is no quantity',
+    spec: { pod: { resources: { limits: { cpu: 'lots' } } } },
+    says: ['spec.pod.resources.limits.cpu', 'should match'],
+  },
+  {
+    what: 'less than no processor',
+    spec: { pod: { resources: { requests: { cpu: '-1' } } } },
+    says: ['spec.pod.resources.requests.cpu', 'should match'],
+  },
+  {
+    what: 'less than no memory, as a number',
+    spec: { pod: { resources: { requests: { memory: -0.5 } } } },
+    says: ['spec.pod.resources.requests.memory', 'should be greater than or equal to 0'],
+  },
+  {
+    what: 'huge pages with a unit that there is not',
+    spec: { pod: { resources: { limits: { 'hugepages-2Mi': '4MB' } } } },
+    says: ['spec.pod.resources.limits.hugepages-2Mi', 'should match'],
+  },
+  {
+    what: 'a claim whose limit is no quantity',
+    spec: { storage: { volumeClaimTemplate: { spec: { resources: { limits: { storage: '8GB' } } } } } },
+    says: ['spec.storage.volumeClaimTemplate.spec.resources.limits.storage', 'should match'],
+  },
 
   {
     what: 'serverSecret without operatorSecret',

@@ -35,7 +35,8 @@ export function nodesOf(schema: StructuralSchema, path = ''): [path: string, nod
 export function structuralFaults(path: string, node: StructuralSchema): string[] {
   const faults: string[] = [];
   const complain = (is: boolean, what: string): void => void (is && faults.push(`${path}: ${what}`));
-  complain(node.type === undefined && node[INT_OR_STRING] !== true, 'has no type');
+  const mayHaveNone = node[INT_OR_STRING] === true || node[PRESERVE] === true;
+  complain(node.type === undefined && !mayHaveNone, 'has no type');
   complain(node.type !== undefined && node[INT_OR_STRING] === true, 'has a type beside int-or-string');
   for (const keyword of FORBIDDEN) complain(keyword in node, `has ${keyword}`);
   complain(node.additionalProperties !== undefined && node.properties !== undefined, 'mixes map and object');

@@ -150,7 +150,7 @@ describe('placement', () => {
 });
 
 describe('the runtime’s view of its limits', () => {
-  const environment = (limits: object, etcdEnv: { name: string; value: string }[] = []) =>
+  const environment = (limits: Record<string, unknown>, etcdEnv: { name: string; value: string }[] = []) =>
     container({ pod: { resources: { limits }, etcdEnv } }).env?.filter(
       ({ name }) => !name.startsWith('MEMBER_INITIAL_'),
     );

@@ -215,6 +215,15 @@ export const STATE_CONDITIONS = {
       BackupFailed: ['The last backup failed.', 'Read the status of the EtcdBackup.'],
     },
   },
+  /** Was etcd ended for the memory that it used? There only while that happened within the last hour. */
+  OutOfMemory: {
+    True: {
+      MembersKilled: [
+        'The kernel ended etcd of the members that the message names, because it used more memory than its limit, or because the node had none left. The kubelet starts it again.',
+        'Raise spec.pod.resources.limits.memory, or requests.memory if the node ran out of it: docs/operations/sizing.md. A LimitRange of the namespace may set a limit that nobody wrote.',
+      ],
+    },
+  },
   /** Are there pods that this release of the operator would make otherwise? There only while there are. */
   PodsOutdated: {
     True: {

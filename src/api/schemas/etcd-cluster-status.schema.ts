@@ -24,6 +24,8 @@ const memberDetail = z.object({
   ).optional(),
   node: name('The node it runs on, or ran on last.').optional(),
   lostSince: time('Since when the loss of the data of the member is proved.').optional(),
+  restarts: int32('How often etcd was started again in its pod, if it ended by a fault last.').optional(),
+  lastExit: text(512, 'Why etcd ended last, unless it was asked to.').optional(),
 });
 
 const performed = z.object({

@@ -91,6 +91,20 @@ export function partlyRaw<T extends z.ZodRawShape>(shape: T, description: string
   return z.looseObject(shape).meta({ description, 'x-kubernetes-preserve-unknown-fields': true });
 }
 
+/** A quantity of zero or more (k8s.io/apimachinery/pkg/api/resource). */
+const AMOUNT = '^[+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+|[KMGTPE]i|[numkMGTPE])?$';
+
+/**
+ * Amounts of resources, as in a container. The API server of a pod takes numbers with a fraction, such as 0.5, which int-or-string
+ * does not: a pattern is asked of text alone, the minimum of numbers alone.
+ */
+export function amounts(description: string) {
+  const amount = z
+    .unknown()
+    .meta({ 'x-kubernetes-preserve-unknown-fields': true, pattern: AMOUNT, minimum: 0 });
+  return z.record(z.string(), amount).meta({ description, maxProperties: 32 });
+}
+
 /** A map of text to text with at most `maxProperties` keys. */
 export function textMap(maxProperties: number, maxLength: number, description: string) {
   return z.record(z.string(), z.string().max(maxLength)).meta({ description, maxProperties });

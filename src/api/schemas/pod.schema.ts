@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DEFAULT_GRACE_SECONDS } from './default-values.ts';
 import { CLAIM_SPEC } from './storage.schema.ts';
-import { cel, int32, int64, kept, rawObject, text, textMap } from './parts.schema.ts';
+import { amounts, cel, int32, int64, kept, partlyRaw, rawObject, text, textMap } from './parts.schema.ts';
 import {
   DANGEROUS_ENV,
   OPERATOR_ENV,
@@ -74,7 +74,11 @@ export const podPolicy = z
       .boolean()
       .describe('true: two members never share a node. Absent or false: they avoid it if possible.')
       .optional(),
-    resources: rawObject(
+    resources: partlyRaw(
+      {
+        requests: amounts('What the container needs, such as cpu: 500m or memory: 1Gi.').optional(),
+        limits: amounts('The most that the container may use, such as memory: 2Gi.').optional(),
+      },
       'CPU and memory of the etcd container, as in a pod (core/v1 ResourceRequirements).',
     ).optional(),
     tolerations: z

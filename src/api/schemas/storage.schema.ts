@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './default-values.ts';
 import {
+  amounts,
   type CelRule,
   cel,
   duration,
@@ -39,6 +40,7 @@ export const CLAIM_SPEC = partlyRaw(
     resources: partlyRaw(
       {
         requests: partlyRaw({ storage: SIZE.optional() }, 'What the volume must offer.').optional(),
+        limits: amounts('The most that the volume may offer.').optional(),
       },
       'Size of the volume.',
     ).optional(),

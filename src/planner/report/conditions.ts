@@ -17,6 +17,7 @@ import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { upgrading } from './upgrading.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
+import { isRunningOutOfMemory, outOfMemory } from './out-of-memory.ts';
 import { outdatedPods } from './outdated-pods.ts';
 import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
 import { restorePending } from './restore-pending.ts';
@@ -42,6 +43,7 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
     ...backedUp(findings.observation.backups ?? [], findings.observation.now),
     ...growing(findings.observation),
     ...outdatedPods(findings.observation),
+    ...outOfMemory(findings.observation),
     ...changing(findings),
     ...restorePending(findings.observation, findings.decision),
     ...upgrading(findings.observation, findings.decision),
@@ -153,7 +155,7 @@ function unavailable(
     return finding('Available', reason, complaints);
   }
   const running = observation.pods.some(
-    pod => pod.owned && pod.phase === 'Running' && pod.trouble === undefined,
+    pod => pod.owned && pod.phase === 'Running' && pod.trouble === undefined && !isRunningOutOfMemory(pod),
   );
   if (!running) return finding('Available', 'NoMembers', complaints);
   // What does not run cannot vote, whatever keeps the operator from asking those that do.

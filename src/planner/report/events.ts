@@ -17,6 +17,7 @@ const REPORTED: readonly string[] = [
   'FieldsKept',
   'StorageResized',
   'PodsOutdated',
+  'OutOfMemory',
   'RestorePending',
 ] satisfies ConditionType[];
 /** Reasons of Progressing that are news. */

@@ -8,6 +8,7 @@ import { type AnsweredProbe, leads, type MemberProbe } from '../model/member-pro
 import type { ClaimFacts, PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { isRunningOutOfMemory } from './out-of-memory.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 
 /** One member as observed, for status and for the messages of conditions. */
@@ -50,8 +51,20 @@ function observeMember(observation: Situation, name: string): ObservedMember {
       ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, { name, claim, before })),
       ...placeOf(pod, claim, before),
       lostSince: lossTime(observation, name),
+      restarts: pod?.owned === true ? pod.restarts : undefined,
+      lastExit: pod?.owned === true ? pod.lastExit?.message.slice(0, LONGEST_EXIT) : undefined,
     }),
   };
+}
+
+/** Of `lastExit` in the schema of status. */
+const LONGEST_EXIT = 512;
+
+/** Nobody but the node says why a pod that it has is not begun, and that in the pod's events alone. */
+function pendingComplaint({ name, phase, node }: PodFacts): string {
+  return phase === 'Pending' && node !== undefined
+    ? `its pod is Pending, node ${node} has not started it: kubectl describe pod ${name} tells why, such as a volume that is not mounted or a memory limit that is too low`
+    : `its pod is ${phase}`;
 }
 
 /** Its claim and its node; what is not seen is as it was recorded: a volume can be proved lost only by who knows where it was used. */
@@ -127,7 +140,8 @@ function healthOf(
     return { health: 'Unhealthy', complaint: `${pod.trouble.reason}: ${pod.trouble.message}` };
   }
   if (probe === undefined || !probe.answered) {
-    if (pod.phase !== 'Running') return { health: 'Unhealthy', complaint: `its pod is ${pod.phase}` };
+    if (pod.phase !== 'Running') return { health: 'Unhealthy', complaint: pendingComplaint(pod) };
+    if (isRunningOutOfMemory(pod)) return { health: 'Unhealthy', complaint: pod.lastExit?.message ?? '' };
     return { health: 'Unknown', complaint: probe?.message ?? 'its pod has no address' };
   }
   if (probe.errors.length > 0) return { health: 'Unhealthy', complaint: probe.errors.join(', ') };

@@ -13,6 +13,7 @@ const WRONG_WHEN_TRUE = [
   'WorkflowStuck',
   'PassFailing',
   'UpgradeBlocked',
+  'OutOfMemory',
 ];
 
 /** The condition of this type, if the resource has it. */

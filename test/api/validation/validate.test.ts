@@ -9,7 +9,7 @@ import {
   validateRestore,
   type Validation,
 } from '../../../src/api/validation/validate.ts';
-import { ACCEPTED_CLUSTERS } from '../accepted-clusters.ts';
+import { ACCEPTED_CLUSTERS, STORED_BEFORE } from '../accepted-clusters.ts';
 import { nodesOf } from '../structural-rules.ts';
 
 const cluster = (spec: EtcdClusterSpec, name = 'example') => ({
@@ -20,12 +20,15 @@ const find = (validation: Validation, type: string) =>
   validation.conditions.find(entry => entry.type === type);
 
 describe('a cluster', () => {
-  test.each(ACCEPTED_CLUSTERS.map(row => [row.what, row] as const))('with %s', (_what, { spec, shows }) => {
-    const [type, status, reason, ...words] = shows;
-    const found = find(validateCluster(cluster(spec)), type);
-    expect(found).toMatchObject({ type, status, reason });
-    for (const text of words) expect(found?.message).toContain(text);
-  });
+  test.each([...ACCEPTED_CLUSTERS, ...STORED_BEFORE].map(row => [row.what, row] as const))(
+    'with %s',
+    (_what, { spec, shows }) => {
+      const [type, status, reason, ...words] = shows;
+      const found = find(validateCluster(cluster(spec)), type);
+      expect(found).toMatchObject({ type, status, reason });
+      for (const text of words) expect(found?.message).toContain(text);
+    },
+  );
 
   test('that is well blocks nothing', () => {
     expect(validateCluster(cluster({ size: 3, version: '3.6.16' })).blocking).toEqual([]);

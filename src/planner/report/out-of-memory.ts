@@ -1,0 +1,35 @@
+/** Members whose etcd was ended because it used more memory than it may: nothing else says so once it runs again. */
+import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
+import { timestamp } from '../../api/values/time.ts';
+import { memberNames } from '../model/member-names.ts';
+import type { PodFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
+
+/** So long after it happened last it is told of. */
+const TOLD_MS = 3_600_000;
+/** Of the kubelet. */
+const KILLED = 'OOMKilled';
+
+/** Whether the member is between two such ends: its pod runs, and does not come up. */
+export function isRunningOutOfMemory({ ready, lastExit }: Pick<PodFacts, 'ready' | 'lastExit'>): boolean {
+  return !ready && lastExit?.reason === KILLED;
+}
+
+/** Condition OutOfMemory, while it was so within the last hour. */
+export function outOfMemory(observation: Situation): ConditionFinding[] {
+  const names = memberNames(observation);
+  const killed = observation.pods.filter(
+    pod => pod.owned && names.includes(pod.name) && wasKilled(observation, pod),
+  );
+  return killed.length === 0 ? [] : [finding('OutOfMemory', 'MembersKilled', killed.map(wordsOf).join('; '))];
+}
+
+function wasKilled({ now }: Situation, { lastExit }: PodFacts): boolean {
+  return lastExit?.reason === KILLED && lastExit.at !== undefined && now - lastExit.at < TOLD_MS;
+}
+
+function wordsOf({ name, restarts = 0, lastExit }: PodFacts): string {
+  const times = restarts === 1 ? 'once' : `${restarts} times`;
+  const last = lastExit?.at === undefined ? '' : `, last after ${timestamp(lastExit.at)}`;
+  return `${name} was started again ${times}${last}: ${lastExit?.message}`;
+}
