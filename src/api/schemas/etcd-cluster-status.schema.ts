@@ -18,10 +18,7 @@ const memberDetail = z.object({
     'Unknown: the operator could not reach it, which does not mean that it is down.',
   ),
   claim: name('The claim that holds its data.').optional(),
-  claimUID: text(
-    64,
-    'The uid of that claim. The member is never started on another one under the same name.',
-  ).optional(),
+  claimUID: text(64, 'Its uid: the member is never started on another claim of this name.').optional(),
   node: name('The node it runs on, or ran on last.').optional(),
   lostSince: time('Since when the loss of the data of the member is proved.').optional(),
   restarts: int32('How often etcd was started again in its pod, if it ended by a fault last.').optional(),

@@ -51,14 +51,21 @@ function observeMember(observation: Situation, name: string): ObservedMember {
       ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, { name, claim, before })),
       ...placeOf(pod, claim, before),
       lostSince: lossTime(observation, name),
-      restarts: pod?.owned === true ? pod.restarts : undefined,
-      lastExit: pod?.owned === true ? pod.lastExit?.message.slice(0, LONGEST_EXIT) : undefined,
+      ...exitOf(pod),
     }),
   };
 }
 
 /** Of `lastExit` in the schema of status. */
 const LONGEST_EXIT = 512;
+
+/** How often it was started again, and why it ended last. */
+function exitOf(pod: PodFacts | undefined): {
+  readonly [Field in 'restarts' | 'lastExit']: MemberDetail[Field];
+} {
+  if (pod?.owned !== true) return { restarts: undefined, lastExit: undefined };
+  return { restarts: pod.restarts, lastExit: pod.lastExit?.message.slice(0, LONGEST_EXIT) };
+}
 
 /** Nobody but the node says why a pod that it has is not begun, and that in the pod's events alone. */
 function pendingComplaint({ name, phase, node }: PodFacts): string {
