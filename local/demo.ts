@@ -5,7 +5,7 @@ import { installOperator } from './operator.ts';
 import { createProgress, formatDuration, type Report } from './progress.ts';
 import { type Stack, up } from './stack/index.ts';
 
-const SAMPLE = new URL('../deploy/samples/simple-etcd-cr.yaml', import.meta.url).pathname;
+const SAMPLE = new URL('../deploy/samples/example-cluster.yaml', import.meta.url).pathname;
 const WAIT_MS = 180_000;
 
 interface Cluster {
@@ -48,7 +48,7 @@ async function awaitCluster(stack: Stack, report: Report): Promise<void> {
 
 /** Runs etcdctl in a pod of its own, as an application would reach the cluster. */
 async function etcdctl(stack: Stack, ...args: string[]): Promise<string> {
-  const image = 'gcr.io/etcd-development/etcd:v3.5.35';
+  const image = 'gcr.io/etcd-development/etcd:v3.6.16';
   const name = `etcdctl-${process.pid}-${Math.floor(performance.now())}`;
   const command = ['--command', '--', 'etcdctl', '--endpoints', 'http://example-client:2379', ...args];
   const run = [
@@ -111,7 +111,7 @@ interface Proof {
 
 function conclusion(stack: Stack, proof: Proof): string {
   return `
-deploy/samples/simple-etcd-cr.yaml was applied:
+deploy/samples/example-cluster.yaml was applied:
 ${readFileSync(SAMPLE, 'utf8').replace(/^/gm, '    ').trimEnd()}
 From kubectl apply to three ready members: ${proof.seconds} (the whole demo: ${proof.all}).
 "hello" was written to ${proof.key} through the Service example-client, and read back.

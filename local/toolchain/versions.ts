@@ -22,7 +22,7 @@ export const temporalVersion = '1.9.1';
 export const temporalServerVersion = '1.32.0';
 
 /**
- * The etcd versions that the tests run: the sample's (3.5.3), and of every supported minor the newest and an
+ * The etcd versions that the tests run: that of the CoreOS operator's sample (3.5.3), and of every supported minor the newest and an
  * older one, so that a patch roll and both minor upgrades have a start and an end.
  */
 export const etcdVersions = ['3.5.3', '3.5.21', '3.5.35', '3.6.5', '3.6.16', '3.7.3'] as const;
