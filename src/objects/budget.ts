@@ -1,18 +1,17 @@
 /** How many members may be evicted at a time. Pure. */
-import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import { clusterLabels, clusterSelector, disruptionBudgetName } from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
 import { stamped } from './rendered.ts';
 
 /**
- * A PodDisruptionBudget of one member. `maxUnavailable` is allowed for bare pods here because their controller
- * reference leads the disruption controller to the scale subresource of the EtcdCluster, which says how many pods there
- * should be (Kubernetes documentation, "Specifying a Disruption Budget", arbitrary workloads). A member that is missing or
- * not ready uses the budget up, so a node drain waits for it. A resource that does not say its size has no scale
- * subresource that could be read: then the budget names the number of members itself.
+ * A PodDisruptionBudget that names the number of pods that must stay. An integer, since for `maxUnavailable` and for percentages the
+ * disruption controller asks the EtcdCluster how many pods there should be (Kubernetes documentation, "Specifying a Disruption
+ * Budget for your Application", arbitrary workloads): that is what somebody wished, and not who votes, and the controller may not
+ * know the kind yet. A member that is missing or not ready uses the budget up, so a node drain waits for it.
+ * @param minAvailable as {@link minAvailableOf} says
  */
-export function disruptionBudget(cluster: EtcdCluster): ManifestObject {
+export function disruptionBudget(cluster: EtcdCluster, minAvailable: number): ManifestObject {
   const { name, namespace } = cluster.metadata;
   return stamped({
     apiVersion: 'policy/v1',
@@ -23,11 +22,26 @@ export function disruptionBudget(cluster: EtcdCluster): ManifestObject {
       labels: clusterLabels(name),
       ownerReferences: [ownerReference(cluster)],
     },
-    spec: { ...membersThatMayGo(cluster), selector: { matchLabels: clusterSelector(name) } },
+    spec: { minAvailable, selector: { matchLabels: clusterSelector(name) } },
   });
 }
 
-function membersThatMayGo({ written, spec }: EtcdCluster): Readonly<Record<string, number>> {
-  const isWritten = ((written ?? spec).size ?? 0) > 0;
-  return isWritten ? { maxUnavailable: 1 } : { minAvailable: withDefaults(spec).size - 1 };
+/** The members of a cluster, as far as evictions are concerned. */
+export interface EvictableMembers {
+  /** Members that vote. */
+  readonly voters: number;
+  /** Learners: their pods match the selector, and they never stand in for a voter. */
+  readonly learners: number;
+  /** How many members the specification asks for. */
+  readonly wanted: number;
+}
+
+/**
+ * How many pods must stay so that an eviction costs no quorum: all of them but one voter where three or more vote. Of two voters both
+ * are the quorum, and of one that one: while the cluster is on its way to another size, or a member is replaced, none of them may go. A cluster that
+ * is meant to have one or two members has no redundancy: there one may be evicted at a time, or a node could never be drained.
+ */
+export function minAvailableOf({ voters, learners, wanted }: EvictableMembers): number {
+  const isMeantSo = voters === wanted && learners === 0;
+  return voters + learners - (voters >= 3 || isMeantSo ? 1 : 0);
 }

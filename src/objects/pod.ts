@@ -5,6 +5,7 @@ import {
   ANNOTATION_VERSION,
   CLIENT_PORT,
   CLIENTS_ADMITTED,
+  CLIENTS_WITHDRAWN,
   claimName,
   clientUrl,
   LABEL_CLIENTS,
@@ -36,6 +37,8 @@ export type PodMember = {
   readonly storage: 'PersistentVolumeClaim' | 'EmptyDir';
   /** The etcd version that this member runs while it differs from the specification's, as during an upgrade. */
   readonly version?: string | undefined;
+  /** It does not vote: a pod that joins, and one that is started again before it was promoted. */
+  readonly isLearner?: boolean;
 };
 
 /**
@@ -82,13 +85,16 @@ export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObje
       volumes: [volume(config, member), ...tlsVolumes(securityOf(cluster))],
     },
   });
-  return admitted(made);
+  return { ...made, metadata: { ...made.metadata, labels: { ...made.metadata.labels, ...clients(member) } } };
 }
 
-/** Clients are led to it. Outside of the stamp: it comes and goes while a pod lives, and no pod is outdated for lack of it. */
-function admitted(pod: ManifestObject): ManifestObject {
-  const labels = { ...pod.metadata.labels, [LABEL_CLIENTS]: CLIENTS_ADMITTED };
-  return { ...pod, metadata: { ...pod.metadata, labels } };
+/**
+ * Clients are led to members that vote: etcd refuses nearly everything of theirs at a learner. Outside of the stamp: the label comes and goes
+ * while a pod lives, and no pod is outdated for lack of it.
+ */
+function clients({ start, isLearner }: PodMember): Readonly<Record<string, string>> {
+  const mayServe = start.state !== 'join' && isLearner !== true;
+  return { [LABEL_CLIENTS]: mayServe ? CLIENTS_ADMITTED : CLIENTS_WITHDRAWN };
 }
 
 /**

@@ -51,7 +51,7 @@ describe('a healthy member that is to go', LONG, () => {
     const { world, people } = await stoppedToGo();
     expect(people.steps).toEqual(['stopMember']);
     await people.run();
-    expect(people.steps).toEqual(['stopMember', 'removeMember', 'retireMember']);
+    expect(people.steps).toEqual(['stopMember', 'removeMember', 'retireMember', 'applyObjects']);
     expect(rows(world)).toEqual(['example-0', 'example-1']);
     expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-1']);
   });
@@ -105,6 +105,7 @@ describe('two healthy members that are to go', LONG, () => {
     ...['stopMember', 'removeMember'],
     ...['stopMember', 'removeMember'],
     ...['retireMember', 'retireMember'],
+    'applyObjects',
   ];
 
   it('go one after the other, with their clients led away from both in the same second', async () => {
@@ -131,7 +132,7 @@ describe('two healthy members that are to go', LONG, () => {
     while (!people.steps.includes('removeMember')) await people.step();
     await edit(world, { size: 4 });
     await people.run();
-    expect(people.steps).toEqual(['stopMember', 'removeMember', 'admitMembers', 'retireMember']);
+    expect(people.steps).toEqual(['stopMember', 'removeMember', 'admitMembers', 'retireMember', 'applyObjects']);
     expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
   });
 

@@ -218,7 +218,7 @@ describe('objects that somebody edited', LONG, () => {
       },
       { type: 'merge' },
     );
-    await kubectl.patch(budget, { spec: { maxUnavailable: null, minAvailable: 0 } }, { type: 'merge' });
+    await kubectl.patch(budget, { spec: { minAvailable: 0 } }, { type: 'merge' });
     const { decision } = await world.look();
     expect(decision).toMatchObject({
       operation: 'repairCluster',
@@ -226,7 +226,7 @@ describe('objects that somebody edited', LONG, () => {
         kind: 'applyObjects',
         objects: [
           { object: 'clientService', because: 'spec.type changed' },
-          { object: 'disruptionBudget', because: 'spec.maxUnavailable changed' },
+          { object: 'disruptionBudget', because: 'spec.minAvailable changed' },
         ],
       },
     });
@@ -240,7 +240,7 @@ describe('objects that somebody edited', LONG, () => {
       },
     });
     expect(world.kube.peek(budget)?.['spec']).toEqual({
-      maxUnavailable: 1,
+      minAvailable: 2,
       selector: { matchLabels: { app: 'etcd', etcd_cluster: 'example' } },
     });
     expect(world.events.map(event => event.message)).toContain(

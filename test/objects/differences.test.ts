@@ -24,13 +24,12 @@ function stampOf(object: ManifestObject): string | undefined {
   return object.metadata.annotations?.[ANNOTATION_RENDERED];
 }
 
-describe('the budget of a cluster that does not say its size', () => {
-  it('names the members, and takes the place of one that counts those that are missing', () => {
-    const [said, silent] = [disruptionBudget(cluster({ ...BASE, size: 3 })), disruptionBudget(cluster(BASE))];
-    expect(silent.spec).toMatchObject({ minAvailable: 2 });
-    expect(silent.spec).not.toHaveProperty('maxUnavailable');
-    const taken = { maxUnavailable: null, minAvailable: 2 };
-    expect(removals(said as unknown as StoredObject, silent)).toMatchObject({ spec: taken });
+describe('the budget', () => {
+  it('takes the place of one that counts those that may go', () => {
+    const wanted = disruptionBudget(cluster({ ...BASE, size: 3 }), 2);
+    const old = { ...wanted, spec: { ...wanted.spec, maxUnavailable: 1, minAvailable: undefined } };
+    expect(wanted.spec).toMatchObject({ minAvailable: 2 });
+    expect(removals(old as unknown as StoredObject, wanted)).toMatchObject({ spec: { maxUnavailable: null } });
   });
 });
 
@@ -115,7 +114,7 @@ describe('an object that somebody edited', () => {
   const wanted = {
     client: clientService(example),
     peer: peerService(example),
-    budget: disruptionBudget(cluster({ ...BASE, size: 3 })),
+    budget: disruptionBudget(cluster({ ...BASE, size: 3 }), 2),
   };
   /** As the apiserver would return it, with the defaults that it adds. */
   const stored = (object: ManifestObject, change: (stored: Record<string, never>) => void = () => {}) => {
@@ -196,8 +195,8 @@ describe('an object that somebody edited', () => {
     {
       what: 'another budget',
       object: 'budget',
-      change: ({ spec }) => void (spec['maxUnavailable'] = 2),
-      said: 'spec.maxUnavailable changed',
+      change: ({ spec }) => void (spec['minAvailable'] = 0),
+      said: 'spec.minAvailable changed',
     },
   ];
   it.each(rows)('$what in $object: $said', ({ object, change, said }) => {
@@ -216,11 +215,11 @@ describe('an object that somebody edited', () => {
 
   it('by a field that excludes ours is cleared of that', () => {
     const edited = stored(wanted.budget, ((copy: { spec: Record<string, unknown> }) => {
-      delete copy.spec['maxUnavailable'];
-      copy.spec['minAvailable'] = 0;
+      delete copy.spec['minAvailable'];
+      copy.spec['maxUnavailable'] = 3;
     }) as never);
     expect(removals(edited, wanted.budget)).toMatchObject({
-      spec: { minAvailable: null, maxUnavailable: 1 },
+      spec: { maxUnavailable: null, minAvailable: 2 },
     });
   });
 });

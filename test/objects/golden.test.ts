@@ -14,7 +14,7 @@ function objectsOf(cluster: EtcdCluster, member: PodMember): readonly ManifestOb
   return [
     peerService(cluster),
     clientService(cluster),
-    disruptionBudget(cluster),
+    disruptionBudget(cluster, 2),
     ...(member.storage === 'PersistentVolumeClaim' ? [claim] : []),
     memberPod(cluster, member),
   ];

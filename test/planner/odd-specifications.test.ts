@@ -69,7 +69,7 @@ function objectsOf(observation: Observation): readonly object[] {
   return [
     peerService(object),
     clientService(object),
-    disruptionBudget(object),
+    disruptionBudget(object, 2),
     memberClaim(object, member),
     memberPod(object, { ...member, start: { state: 'restart' }, storage: 'PersistentVolumeClaim' }),
     ...certificates(object),

@@ -6,7 +6,7 @@ import { ANNOTATION_RENDERED, API_VERSION, serialOf } from '../../../src/api/nam
 import type { EtcdCluster } from '../../../src/api/schemas/types.ts';
 import { initialClusterId, initialMemberId } from '../../../src/etcd/cluster-id.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
-import { disruptionBudget } from '../../../src/objects/budget.ts';
+import { disruptionBudget, minAvailableOf } from '../../../src/objects/budget.ts';
 import type { ManifestObject } from '../../../src/objects/manifest.ts';
 import { memberPod } from '../../../src/objects/pod.ts';
 import { clientService, peerService } from '../../../src/objects/services.ts';
@@ -82,7 +82,9 @@ async function writeCopy(kube: KubeClient, original: Original, name: string): Pr
   const members = status?.incarnation?.members.map(member => member.name) ?? [];
   const start = { state: 'new', members } as const;
   const pods = members.map(member => memberPod(cluster, { name: member, token, start, storage: 'EmptyDir' }));
-  const objects = [peerService(cluster), clientService(cluster), disruptionBudget(cluster), ...pods];
+  const voters = members.length;
+  const budget = disruptionBudget(cluster, minAvailableOf({ voters, learners: 0, wanted: voters }));
+  const objects = [peerService(cluster), clientService(cluster), budget, ...pods];
   await Promise.all(objects.map(object => kube.create(object)));
   await Promise.all(pods.map(pod => noteOn(kube, pod, copied(original.annotations))));
   const ref = { apiVersion, kind, namespace, name };

@@ -33,7 +33,7 @@ import { restoresOfCluster } from '../resource/etcd-restore.ts';
 import { observeTls } from './certificates.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts } from './claim-facts.ts';
-import { objectFacts, podFacts } from './pod-facts.ts';
+import { budgetFacts, objectFacts, podFacts } from './pod-facts.ts';
 import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
@@ -260,7 +260,7 @@ async function ownedObjects(
     claims: await withExpandable(kube, cluster, homes),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
     clientService: objectFacts(client, uid, buildClientService(cluster.object)),
-    disruptionBudget: objectFacts(budget, uid, buildDisruptionBudget(cluster.object)),
+    disruptionBudget: budgetFacts(budget, uid, number => buildDisruptionBudget(cluster.object, number)),
   };
 }
 

@@ -25,7 +25,7 @@ import { firstDrift, type StoredObject } from '../../objects/drift.ts';
 import { firstStartOf } from '../../objects/first-start.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { readAuthorities } from '../../objects/trusted.ts';
-import type { ObjectFacts, PodFacts } from '../../planner/model/observation.ts';
+import type { BudgetFacts, ObjectFacts, PodFacts } from '../../planner/model/observation.ts';
 import { exitWords, type Memory, memoryOf } from './container-exit.ts';
 import { type PodStatus, troubleOf } from './pod-trouble.ts';
 import { phaseOf, readiness } from './pod-readiness.ts';
@@ -127,6 +127,20 @@ export function objectFacts(
     return { exists: true, owned: false, ...(isLeft(object, wanted) && { unowned: true }) };
   const difference = firstDrift(object as unknown as StoredObject, wanted);
   return { exists: true, owned: true, ...(difference === undefined ? {} : { difference }) };
+}
+
+/** The same of the PodDisruptionBudget, and the number that it names: which one it is to be, only the planner knows. */
+export function budgetFacts(
+  object: KubeObject | undefined,
+  ownerUid: string,
+  build: (minAvailable: number) => ManifestObject,
+): BudgetFacts {
+  const spec = object?.['spec'] as { readonly minAvailable?: unknown } | undefined;
+  const minAvailable = typeof spec?.minAvailable === 'number' ? spec.minAvailable : undefined;
+  const facts = objectFacts(object, ownerUid, build(minAvailable ?? 0));
+  if (!facts.owned) return facts;
+  if (minAvailable !== undefined) return { ...facts, minAvailable };
+  return { ...facts, difference: 'spec.minAvailable is not a number' };
 }
 
 /** Whether the object's controlling owner has this uid. */

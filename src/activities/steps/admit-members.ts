@@ -12,9 +12,13 @@ const HEARD_MS = 1_000;
 
 /** Leads clients to these very pods (by uid) again. Doing it twice changes nothing. */
 export const admitMembers: Perform<'admitMembers'> = async (deps, { namespace }, step) => {
-  for (const { name, uid } of step.pods)
-    await label(deps, { namespace, name, uid }, { clients: CLIENTS_ADMITTED });
+  for (const { name, uid } of step.pods) await admit(deps, { namespace, name, uid });
 };
+
+/** Leads clients to a pod, if it is still that one. */
+export async function admit(deps: Dependencies, pod: At): Promise<void> {
+  await label(deps, pod, { clients: CLIENTS_ADMITTED });
+}
 
 /**
  * Leads new clients away from pods that are about to be stopped, and gives that time to be heard of: whoever is sent off by the end

@@ -25,13 +25,14 @@ export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) =>
 export async function putBackEdited(
   deps: Dependencies,
   cluster: EtcdCluster,
-  { objects }: Pick<StepOf<'applyObjects'>, 'objects'>,
+  step: Pick<StepOf<'applyObjects'>, 'objects' | 'minAvailable'>,
 ): Promise<void> {
   const { namespace, name, uid } = cluster.metadata;
-  for (const { object } of objects) {
-    const wanted = SHARED_OBJECTS[object](cluster);
+  for (const { object } of step.objects) {
+    const wanted = SHARED_OBJECTS[object](cluster, step);
     const difference = await putBack(deps.kube, { wanted, ownerUid: uid });
-    if (difference === undefined) continue;
+    // That the budget follows the members is no news.
+    if (difference === undefined || (object === 'disruptionBudget' && /minAvailable/.test(difference))) continue;
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectPutBack', message });
   }

@@ -1,5 +1,5 @@
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { disruptionBudget } from '../../objects/budget.ts';
+import { disruptionBudget, minAvailableOf } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
 import { peerService } from '../../objects/services.ts';
@@ -32,7 +32,9 @@ export const bootstrapMembers: Perform<'bootstrapMembers'> = async (deps, ref, s
     throw preconditionChanged(`${stranger} is not a member of incarnation ${step.token}`);
   const { kind, storageClassName } = storage;
   const { token, version } = step;
-  await createAll(deps, cluster, [peerService(cluster), disruptionBudget(cluster)]);
+  const voters = incarnation.members.length;
+  const minAvailable = minAvailableOf({ voters, learners: 0, wanted: voters });
+  await createAll(deps, cluster, [peerService(cluster), disruptionBudget(cluster, minAvailable)]);
   if (kind === 'PersistentVolumeClaim') {
     await Promise.all(
       step.members.map(async name => {

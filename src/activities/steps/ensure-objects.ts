@@ -1,5 +1,6 @@
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { disruptionBudget } from '../../objects/budget.ts';
+import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { disruptionBudget, minAvailableOf } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { clientService, peerService } from '../../objects/services.ts';
 import type { SharedObject } from '../../planner/model/decision.ts';
@@ -12,10 +13,20 @@ import { createOwned } from './create-owned.ts';
 import type { Perform } from './perform.ts';
 
 /** The builder of each shared object. */
-export const SHARED_OBJECTS: Record<SharedObject, (cluster: EtcdCluster) => ManifestObject> = {
+export const SHARED_OBJECTS: Record<
+  SharedObject,
+  (cluster: EtcdCluster, step: { readonly minAvailable?: number | undefined }) => ManifestObject
+> = {
   peerService,
   clientService,
-  disruptionBudget,
+  disruptionBudget: (cluster, { minAvailable }) => {
+    const wanted = withDefaults(cluster.spec).size;
+    // A step of an earlier release names no number.
+    return disruptionBudget(
+      cluster,
+      minAvailable ?? minAvailableOf({ voters: wanted, learners: 0, wanted }),
+    );
+  },
 };
 
 /** Creates shared objects that are missing. The client Service only opens once the cluster id is recorded. */
@@ -29,13 +40,14 @@ export const ensureObjects: Perform<'ensureObjects'> = async (deps, ref, step) =
 export async function createMissing(
   deps: Dependencies,
   cluster: EtcdCluster,
-  { objects }: Pick<StepOf<'ensureObjects'>, 'objects'>,
+  step: Pick<StepOf<'ensureObjects'>, 'objects' | 'minAvailable'>,
 ): Promise<void> {
   const { namespace, name, uid } = cluster.metadata;
+  const { objects } = step;
   if (objects.includes('clientService') && cluster.status?.clusterID === undefined) {
     throw preconditionChanged('no cluster id is recorded: the client Service is not created');
   }
-  for (const object of objects.map(each => SHARED_OBJECTS[each](cluster))) {
+  for (const object of objects.map(each => SHARED_OBJECTS[each](cluster, step))) {
     const outcome = await createOwned(deps.kube, object, uid);
     // That a cluster which is being created gets its Service is no news beside that it was formed and is available.
     if (outcome === 'created' && cluster.status?.phase !== 'Creating') {

@@ -12,6 +12,7 @@ import { onLeader } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { admit } from './admit-members.ts';
 import type { Perform } from './perform.ts';
 
 type PromoteLearner = StepOf<'promoteLearner'>;
@@ -43,7 +44,7 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
     const view = views.find(candidate => candidate.id === step.id);
     if (observation.membership.known && view === undefined)
       throw preconditionChanged(`${step.member} is not a member`);
-    if (view !== undefined && !view.isLearner) return 'done';
+    if (view !== undefined && !view.isLearner) return admitted(deps, ref, view.pod);
     if (!mayBePromoted(view?.pod)) return 'trouble';
     if (isSilent(observation, view)) await writeEntry(deps, observation, step);
     since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
@@ -52,9 +53,15 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
     await onLeader(deps, observation, leader => leader.promote(step.id));
     const message = `promoted ${step.member} (${step.id}) to a voter`;
     recordClusterEvent(deps, ref, { reason: 'New Member Added', message });
-    return 'done';
+    return admitted(deps, ref, view?.pod);
   });
 };
+
+/** It votes from now on, so clients are led to it. */
+async function admitted(deps: Dependencies, { namespace }: ClusterRef, pod: PodFacts | undefined): Promise<'done'> {
+  if (pod !== undefined && pod.clients !== 'admitted') await admit(deps, { namespace, name: pod.name, uid: pod.uid });
+  return 'done';
+}
 
 /** Whether the learner applies an entry that is written now. */
 async function stillFollows(

@@ -177,6 +177,11 @@ export interface ObjectFacts {
   readonly difference?: string | undefined;
 }
 
+export interface BudgetFacts extends ObjectFacts {
+  /** The number of pods that it keeps from eviction; absent where it names none. */
+  readonly minAvailable?: number | undefined;
+}
+
 /** The digest of a member's keys up to one revision that all were asked for, or why there is none. */
 export type HashFact =
   | { readonly ok: true; readonly hash: string; readonly compactRevision: string }
@@ -212,7 +217,7 @@ export interface Observation {
   readonly claims: readonly ClaimFacts[];
   readonly peerService: ObjectFacts;
   readonly clientService: ObjectFacts;
-  readonly disruptionBudget: ObjectFacts;
+  readonly disruptionBudget: BudgetFacts;
   /** The name of the default StorageClass, when the Kubernetes cluster has one. */
   readonly defaultStorageClass: string | undefined;
   /**

@@ -27,6 +27,7 @@ import { planSealing } from './stamps/seal.ts';
 import { continueUpgrade, planRefusedUpgrade, planUpgrade } from './upgrade/index.ts';
 import { upgradeCluster } from './upgrade/operation.ts';
 import { planTakeUp } from './take-up/index.ts';
+import { planBudget } from './repair/budget.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
 
@@ -102,6 +103,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planUpgrade,
   // It touches healthy members, so it waits for all that repairs.
   planRollout,
+  // A drain waits for it, and only while nothing else is to be done it is certain that no member joins.
+  planBudget,
   // Nobody waits for labels of claims.
   planClaimLabels,
   // What is refused is said when nothing is left to do.

@@ -15,6 +15,8 @@ export const MEMBER_STEPS = {
     readonly version?: string | undefined;
     /** The minor that the cluster has arrived in: noted on the pod. */
     readonly settledIn?: string | undefined;
+    /** It does not vote yet: no client is led to it. */
+    readonly isLearner?: true;
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,

@@ -23,7 +23,11 @@ export const OBJECT_STEPS = {
     plannedAgain: false,
     summary: ({ certificates }) => `request certificates ${list(certificates)} from cert-manager`,
   }),
-  ensureObjects: row<{ readonly objects: readonly SharedObject[] }>({
+  ensureObjects: row<{
+    readonly objects: readonly SharedObject[];
+    /** Of the PodDisruptionBudget, when it is among them. */
+    readonly minAvailable?: number | undefined;
+  }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ objects }) => `create ${list(objects.map(object => READABLE[object]))}`,
@@ -34,11 +38,13 @@ export const OBJECT_STEPS = {
       /** The first field that is not as we apply it. */
       readonly because: string;
     }[];
+    /** Of the PodDisruptionBudget, when it is among them. */
+    readonly minAvailable?: number | undefined;
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ objects }) =>
-      `restore ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
+      `update ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
   }),
   /** The finalizer and the annotations of the operator that the EtcdCluster lacks, by their names. */
   stampResource: row<{ readonly token: string; readonly lacking: readonly string[] }>({

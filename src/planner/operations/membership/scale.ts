@@ -20,6 +20,8 @@ import { peerUrlOf } from '../../model/identity.ts';
 import { isHealthy, isStaying, nextMember, type MemberView } from '../../model/member-view.ts';
 import { stopFirst } from './stop-first.ts';
 import { successorOf } from '../../checks/next-leader.ts';
+import { budgetIsTooLow, minAvailableNow } from '../../checks/disruptions.ts';
+import { budgetStep } from '../repair/budget.ts';
 
 interface Removal {
   readonly view: MemberView;
@@ -59,11 +61,20 @@ export function leavingMembers(observation: Situation, views: readonly MemberVie
   return departs === undefined ? leastNeeded(views).slice(0, surplus) : [departs.view];
 }
 
+/** Whether a learner is the next change of the membership. */
+export function isAboutToAdd(observation: Situation): boolean {
+  const next = planScale(observation, observation.members);
+  return next?.kind === 'operate' && next.plan.some(({ kind }) => kind === 'addLearner');
+}
+
 function planAdd(observation: Situation, views: readonly MemberView[]): Decision {
   const member = nextMember(observation);
   const expected = views.map(view => view.id);
   const token = observation.cluster.status.incarnation?.token ?? '';
+  // The pod of the learner would count as one of those that stay.
+  const tooLow = budgetIsTooLow(observation, 1);
   const steps: Step[] = [
+    ...(tooLow === undefined ? [] : [budgetStep(minAvailableNow(observation, 1), tooLow)]),
     { kind: 'addLearner', member, peerUrl: peerUrlOf(observation.cluster, member), expected },
     { kind: 'createMember', token, member, id: 'as added' },
     { kind: 'sealMembers', members: [{ name: member, id: 'as added', uid: 'as created' }] },

@@ -37,8 +37,9 @@ function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Deci
   return leavingMembers(observation, observation.members).some(({ pod }) => pod?.uid === uid);
 }
 
-/** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first. */
-function mayServe({ probes }: Situation, { name, clients, ready, version }: PodFacts): boolean {
+/** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first, and a learner is to vote. */
+function mayServe({ probes, members }: Situation, { name, clients, ready, version }: PodFacts): boolean {
+  if (members.some(view => view.name === name && view.isLearner)) return false;
   if (clients !== 'withdrawn') return clients === undefined;
   const probe = probes[name];
   return ready && probe?.answered === true && probe.version === version;

@@ -25,9 +25,11 @@ import {
   conflictingStampsMessage,
   unstampedClaims,
 } from '../../model/identity.ts';
+import { budgetIsTooLow, minAvailableNow } from '../../checks/disruptions.ts';
 import { claimUidsMatch } from '../../checks/exchanged-claims.ts';
 import { noForeignMembers } from '../../checks/preflight.ts';
 import { hasUsableVolume, lastVersion, membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
+import { isAboutToAdd } from '../membership/scale.ts';
 import { lossOfAll } from '../../checks/total-loss.ts';
 import { isTerminationOverdue, memberNames } from '../../model/member-names.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
@@ -70,13 +72,21 @@ export function sharedObjectSteps(observation: Situation): Step[] {
   return [...missingObjects(observation), ...editedObjects(observation)];
 }
 
-function editedObjects({ peerService, clientService, disruptionBudget }: Situation): Step[] {
-  const found = { peerService, clientService, disruptionBudget };
+function editedObjects(situation: Situation): Step[] {
+  const { peerService, clientService, disruptionBudget } = situation;
+  // Where a learner is about to be added, that begins with it (membership/scale.ts).
+  const tooLow = isAboutToAdd(situation) ? undefined : budgetIsTooLow(situation);
+  const budget = disruptionBudget.difference ?? tooLow;
+  const found = {
+    peerService,
+    clientService,
+    disruptionBudget: { ...disruptionBudget, difference: budget },
+  };
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).flatMap(object => {
     const { difference } = found[object];
     return difference === undefined ? [] : [{ object, because: difference }];
   });
-  return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects }];
+  return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects, ...ofBudget(situation, objects) }];
 }
 
 function missingObjects(observation: Situation): Step[] {
@@ -91,7 +101,17 @@ function missingObjects(observation: Situation): Step[] {
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).filter(
     name => !found[name],
   );
-  return objects.length === 0 ? [] : [{ kind: 'ensureObjects', objects }];
+  if (objects.length === 0) return [];
+  const named = objects.map(object => ({ object }));
+  return [{ kind: 'ensureObjects', objects, ...ofBudget(observation, named) }];
+}
+
+function ofBudget(
+  situation: Situation,
+  objects: readonly { readonly object: SharedObject }[],
+): { readonly minAvailable?: number } {
+  const isAmong = objects.some(({ object }) => object === 'disruptionBudget');
+  return isAmong ? { minAvailable: minAvailableNow(situation, isAboutToAdd(situation) ? 1 : 0) } : {};
 }
 
 /** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
@@ -101,7 +121,11 @@ export function missingPods(observation: Situation): Step[] {
   return membersWithoutPod(observation).flatMap((member): Step[] => {
     const claimUid = usableClaim(observation, member)?.uid;
     if (claimUid === undefined) return [];
-    return [{ kind: 'restartMember', token, member, claimUid, ...lastVersion(observation, member) }];
+    const isLearner = observation.members.some(view => view.name === member && view.isLearner);
+    const version = lastVersion(observation, member);
+    return [
+      { kind: 'restartMember', token, member, claimUid, ...version, ...(isLearner && { isLearner }) },
+    ];
   });
 }
 

@@ -1,0 +1,103 @@
+/** The PodDisruptionBudget follows who votes: raised before a learner is added, lowered when nothing else is to be done. */
+import { describe, expect, it } from 'vitest';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import { aCluster, aMembership, aPod, aRunningCluster, aRunningStatus, OURS } from '../../worlds/builders.ts';
+
+const NOBODY = {};
+const budget = (minAvailable: number) => ({ disruptionBudget: { ...OURS, minAvailable } });
+const names = (count: number) => Array.from({ length: count }, (_, serial) => `example-${serial}`);
+
+/** A cluster that runs `voters` members, of which `size` are asked for. */
+function running(voters: number, size: number, given: Partial<Observation> = {}, paused = false): Observation {
+  return aRunningCluster(
+    {
+      cluster: aCluster({ spec: { size, paused }, status: aRunningStatus(voters) }),
+      membership: aMembership(names(voters)),
+      ...given,
+    },
+    voters,
+  );
+}
+
+const stepOf = (observation: Observation) => {
+  const decision = plan(observation, NOBODY);
+  return 'step' in decision ? decision.step : decision;
+};
+
+describe('the budget', () => {
+  it('is left as it is when it fits', () => {
+    expect(plan(running(3, 3, budget(2)), NOBODY)).toMatchObject({ kind: 'idle' });
+  });
+
+  it('is raised at once when it lets too many go', () => {
+    expect(stepOf(running(5, 5, budget(2)))).toMatchObject({
+      kind: 'applyObjects',
+      objects: [{ object: 'disruptionBudget', because: 'spec.minAvailable is 2 and has to be 4' }],
+      minAvailable: 4,
+    });
+  });
+
+  it('is raised before a learner is added, whose pod would count', () => {
+    const observation = running(3, 5, budget(2));
+    expect(stepOf(observation)).toMatchObject({ kind: 'applyObjects', minAvailable: 3 });
+    expect(stepOf(running(3, 5, budget(3)))).toMatchObject({ kind: 'addLearner' });
+  });
+
+  it('does not follow a size that is only wished', () => {
+    const decision = plan(running(5, 3, budget(4), true), NOBODY);
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Paused' });
+    expect(stepOf(running(5, 3, budget(4)))).not.toMatchObject({ kind: 'applyObjects' });
+  });
+
+  it('is lowered when nothing else is to be done', () => {
+    expect(stepOf(running(3, 3, budget(4)))).toMatchObject({
+      kind: 'applyObjects',
+      objects: [{ because: 'spec.minAvailable is 4 and 2 is enough' }],
+      minAvailable: 2,
+    });
+    const first = stepOf(running(5, 3, budget(5)));
+    expect(first).not.toMatchObject({ kind: 'applyObjects' });
+  });
+
+  it('keeps its number while no quorum lists the members', () => {
+    const membership = { known: false, message: 'nobody answers' } as const;
+    const decision = plan(running(3, 3, { ...budget(0), membership, probes: {} }), NOBODY);
+    expect(decision.kind === 'operate' && decision.step.kind === 'applyObjects').toBe(false);
+  });
+
+  it('that is missing is made for those that vote', () => {
+    const missing = { disruptionBudget: { exists: false, owned: false } };
+    expect(stepOf(running(5, 3, missing))).toMatchObject({
+      kind: 'ensureObjects',
+      objects: ['disruptionBudget'],
+      minAvailable: 4,
+    });
+  });
+
+  it('that names no number, as earlier releases made it, gets one', () => {
+    const old = { disruptionBudget: { ...OURS, difference: 'spec.minAvailable is not a number' } };
+    expect(stepOf(running(5, 3, old))).toMatchObject({ kind: 'applyObjects', minAvailable: 4 });
+  });
+});
+
+describe('clients', () => {
+  it('are not led to a learner, and are led to the member that it becomes', () => {
+    const learner = aPod({ name: 'example-3', clients: 'withdrawn' });
+    const of = (isLearner: boolean) => {
+      const voters = running(3, 4, budget(3));
+      const grown = running(4, 4, budget(3));
+      const membership = grown.membership.known
+        ? {
+            ...grown.membership,
+            members: grown.membership.members.map(member =>
+              member.name === 'example-3' ? { ...member, isLearner } : member,
+            ),
+          }
+        : grown.membership;
+      return { ...grown, membership, pods: [...voters.pods, learner] };
+    };
+    expect(stepOf(of(true))).not.toMatchObject({ kind: 'admitMembers' });
+    expect(stepOf(of(false))).toMatchObject({ kind: 'admitMembers', pods: [{ name: 'example-3' }] });
+  });
+});
