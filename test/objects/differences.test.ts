@@ -29,7 +29,9 @@ describe('the budget', () => {
     const wanted = disruptionBudget(cluster({ ...BASE, size: 3 }), 2);
     const old = { ...wanted, spec: { ...wanted.spec, maxUnavailable: 1, minAvailable: undefined } };
     expect(wanted.spec).toMatchObject({ minAvailable: 2 });
-    expect(removals(old as unknown as StoredObject, wanted)).toMatchObject({ spec: { maxUnavailable: null } });
+    expect(removals(old as unknown as StoredObject, wanted)).toMatchObject({
+      spec: { maxUnavailable: null },
+    });
   });
 });
 

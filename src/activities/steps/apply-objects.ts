@@ -32,7 +32,8 @@ export async function putBackEdited(
     const wanted = SHARED_OBJECTS[object](cluster, step);
     const difference = await putBack(deps.kube, { wanted, ownerUid: uid });
     // That the budget follows the members is no news.
-    if (difference === undefined || (object === 'disruptionBudget' && /minAvailable/.test(difference))) continue;
+    if (difference === undefined || (object === 'disruptionBudget' && /minAvailable/.test(difference)))
+      continue;
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectPutBack', message });
   }

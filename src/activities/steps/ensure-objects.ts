@@ -22,10 +22,7 @@ export const SHARED_OBJECTS: Record<
   disruptionBudget: (cluster, { minAvailable }) => {
     const wanted = withDefaults(cluster.spec).size;
     // A step of an earlier release names no number.
-    return disruptionBudget(
-      cluster,
-      minAvailable ?? minAvailableOf({ voters: wanted, learners: 0, wanted }),
-    );
+    return disruptionBudget(cluster, minAvailable ?? minAvailableOf({ voters: wanted, learners: 0, wanted }));
   },
 };
 

@@ -18,7 +18,7 @@ export const leaveObjects: Perform<'leaveObjects'> = async (deps, ref, step) => 
   const { namespace } = ref;
   const annotations = step.note === undefined ? {} : { [ANNOTATION_LEFT_BY]: step.note };
   const shared = step.objects.map(object => {
-    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster);
+    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster, {});
     return { apiVersion, kind, namespace, name: metadata.name };
   });
   await Promise.all([

@@ -58,8 +58,13 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
 };
 
 /** It votes from now on, so clients are led to it. */
-async function admitted(deps: Dependencies, { namespace }: ClusterRef, pod: PodFacts | undefined): Promise<'done'> {
-  if (pod !== undefined && pod.clients !== 'admitted') await admit(deps, { namespace, name: pod.name, uid: pod.uid });
+async function admitted(
+  deps: Dependencies,
+  { namespace }: ClusterRef,
+  pod: PodFacts | undefined,
+): Promise<'done'> {
+  if (pod !== undefined && pod.clients !== 'admitted')
+    await admit(deps, { namespace, name: pod.name, uid: pod.uid });
   return 'done';
 }
 

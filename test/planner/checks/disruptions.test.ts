@@ -9,7 +9,12 @@ const budget = (minAvailable: number) => ({ disruptionBudget: { ...OURS, minAvai
 const names = (count: number) => Array.from({ length: count }, (_, serial) => `example-${serial}`);
 
 /** A cluster that runs `voters` members, of which `size` are asked for. */
-function running(voters: number, size: number, given: Partial<Observation> = {}, paused = false): Observation {
+function running(
+  voters: number,
+  size: number,
+  given: Partial<Observation> = {},
+  paused = false,
+): Observation {
   return aRunningCluster(
     {
       cluster: aCluster({ spec: { size, paused }, status: aRunningStatus(voters) }),

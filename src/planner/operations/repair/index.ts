@@ -123,9 +123,7 @@ export function missingPods(observation: Situation): Step[] {
     if (claimUid === undefined) return [];
     const isLearner = observation.members.some(view => view.name === member && view.isLearner);
     const version = lastVersion(observation, member);
-    return [
-      { kind: 'restartMember', token, member, claimUid, ...version, ...(isLearner && { isLearner }) },
-    ];
+    return [{ kind: 'restartMember', token, member, claimUid, ...version, ...(isLearner && { isLearner }) }];
   });
 }
 
