@@ -1,4 +1,5 @@
 /** How many members may be evicted at a time. Pure. */
+import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import { clusterLabels, clusterSelector, disruptionBudgetName } from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
 import { type ManifestObject, ownerReference } from './manifest.ts';
@@ -24,6 +25,12 @@ export function disruptionBudget(cluster: EtcdCluster, minAvailable: number): Ma
     },
     spec: { minAvailable, selector: { matchLabels: clusterSelector(name) } },
   });
+}
+
+/** The budget of a cluster that has its first member back from a backup. */
+export function seedBudget(cluster: EtcdCluster): ManifestObject {
+  const wanted = withDefaults(cluster.spec).size;
+  return disruptionBudget(cluster, minAvailableOf({ voters: 1, learners: 0, wanted }));
 }
 
 /** The members of a cluster, as far as evictions are concerned. */

@@ -4,7 +4,7 @@ import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import { parseQuantity } from '../../api/values/quantity.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import { disruptionBudget } from '../../objects/budget.ts';
+import { seedBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { claimStorePod, claimStoreSecret } from '../../objects/claim-store.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
@@ -66,7 +66,7 @@ async function objectsOf(deps: Dependencies, cluster: EtcdCluster, trial: Trial)
   return [
     peerService(cluster),
     clientService(cluster),
-    disruptionBudget(cluster),
+    seedBudget(cluster),
     claimOf(cluster, trial),
     claimStoreSecret(owner, {}),
     claimStorePod(owner, volume),

@@ -2,7 +2,7 @@
 import { Context } from '@temporalio/activity';
 import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
-import { disruptionBudget, minAvailableOf } from '../../objects/budget.ts';
+import { seedBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { statusNamed } from '../../objects/containers.ts';
 import {
@@ -84,8 +84,7 @@ async function createVolume(
 ): Promise<void> {
   const storageClassName = cluster.status?.storage?.storageClassName;
   const claim = memberClaim(cluster, { name: member, token, storageClassName });
-  const minAvailable = minAvailableOf({ voters: 1, learners: 0, wanted: withDefaults(cluster.spec).size });
-  for (const object of [peerService(cluster), disruptionBudget(cluster, minAvailable), claim]) {
+  for (const object of [peerService(cluster), seedBudget(cluster), claim]) {
     await createOwned(deps.kube, object, cluster.metadata.uid);
   }
 }

@@ -35,7 +35,7 @@ export const takeUpMembers: Perform<'takeUpMembers'> = async (deps, ref, step) =
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => adopt(kube, cluster, { ...POD, namespace, name, uid })));
   const shared = step.objects.map(object => {
-    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster);
+    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster, {});
     return { apiVersion, kind, namespace, name: metadata.name };
   });
   await Promise.all(shared.map(object => adopt(kube, cluster, object)));
