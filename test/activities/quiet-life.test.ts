@@ -132,7 +132,13 @@ describe('two healthy members that are to go', LONG, () => {
     while (!people.steps.includes('removeMember')) await people.step();
     await edit(world, { size: 4 });
     await people.run();
-    expect(people.steps).toEqual(['stopMember', 'removeMember', 'admitMembers', 'retireMember', 'applyObjects']);
+    expect(people.steps).toEqual([
+      'stopMember',
+      'removeMember',
+      'admitMembers',
+      'retireMember',
+      'applyObjects',
+    ]);
     expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
   });
 
