@@ -38,7 +38,7 @@ export type PodMember = {
   /** The etcd version that this member runs while it differs from the specification's, as during an upgrade. */
   readonly version?: string | undefined;
   /** It does not vote: a pod that joins, and one that is started again before it was promoted. */
-  readonly isLearner?: boolean;
+  readonly isLearner?: boolean | undefined;
 };
 
 /**

@@ -41,7 +41,7 @@ async function evict(pod: string): Promise<boolean> {
     await world.stack.kubectl('create', '--raw', path, '-f', file);
     return true;
   } catch (error) {
-    expect(String(error)).toMatch(/disruption budget|TooManyRequests/);
+    if (!/disruption budget|TooManyRequests/.test(String(error))) throw error;
     return false;
   } finally {
     rmSync(folder, { recursive: true });
@@ -85,6 +85,7 @@ test('while a cluster grows from one member to three, no voter goes, and a learn
     '{"spec":{"size":3}}',
   );
   let seen = 0;
+  const allowed: (number | undefined)[] = [];
   await poll(
     async () => {
       const cluster = await readCluster(world, NAMESPACE, name);
@@ -102,13 +103,14 @@ test('while a cluster grows from one member to three, no voter goes, and a learn
       expect(out.split(' ').filter(pod => still.includes(pod))).toEqual([]);
       if (still.length > 0) {
         seen += 1;
-        expect((await budgetOf(name)).disruptionsAllowed).toBe(0);
+        allowed.push((await budgetOf(name)).disruptionsAllowed);
       }
       return cluster?.status?.ready === '3/3' && cluster.status.size === 3;
     },
     { timeoutMs: 180_000, intervalMs: 200 },
   );
   expect(seen).toBeGreaterThan(0);
+  expect(allowed.filter(count => count !== 0)).toEqual([]);
   await poll(async () => (await budgetOf(name)).disruptionsAllowed === 1);
   const ready = await world.stack.kubectl('-n', NAMESPACE, 'get', 'pods', '-l', labels, '-o', 'name');
   expect(ready.trim().split('\n')).toHaveLength(3);

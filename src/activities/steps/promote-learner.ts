@@ -44,7 +44,7 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
     const view = views.find(candidate => candidate.id === step.id);
     if (observation.membership.known && view === undefined)
       throw preconditionChanged(`${step.member} is not a member`);
-    if (view !== undefined && !view.isLearner) return admitted(deps, ref, view.pod);
+    if (isVoter(view)) return admitted(deps, ref, view?.pod);
     if (!mayBePromoted(view?.pod)) return 'trouble';
     if (isSilent(observation, view)) await writeEntry(deps, observation, step);
     since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
@@ -80,6 +80,10 @@ async function stillFollows(
   if (after === undefined || head === undefined) return false;
   const others = everyVoterHealthy(situationOf(after.observation).members) === undefined;
   return others && hasAppliedMoreThan(after.observation, step.member, head);
+}
+
+function isVoter(view: MemberView | undefined): boolean {
+  return view !== undefined && !view.isLearner;
 }
 
 function isWell(observation: Situation, member: string): boolean {

@@ -31,7 +31,7 @@ export const restartMember: Perform<'restartMember'> = async (deps, ref, step) =
     token: step.token,
     start: { state: 'restart' },
     storage: 'PersistentVolumeClaim',
-    ...(step.isLearner === true && { isLearner: true }),
+    isLearner: step.isLearner,
     // A repair never upgrades: the member comes back in the version that the cluster runs.
     version: step.version ?? currentVersion,
   });
