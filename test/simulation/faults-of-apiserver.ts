@@ -24,7 +24,8 @@ const listsFrozen: Fault = ({ kube }, random) => {
 
 /** `exceeded quota` as the admission plugin says it, or what a role does not allow. */
 const REFUSED = [
-  ['create Pod', 'exceeded quota: pods, requested: pods=1, used: pods=9, limited: pods=9'],
+  ['create Pod', 'exceeded quota: all, requested: limits.cpu=1, used: limits.cpu=9, limited: limits.cpu=9'],
+  ['create Pod', 'violates PodSecurity "restricted:latest"'],
   ['create PersistentVolumeClaim', 'exceeded quota: storage, requested: requests.storage=1Gi'],
   ['create Service', 'exceeded quota: services'],
   ['delete Pod', 'User "operator" cannot delete resource "pods"'],
@@ -38,6 +39,13 @@ const callsRefused: Fault = ({ kube }, random) => {
   const [what, words] = random.pick(REFUSED) ?? REFUSED[0];
   if (!kube.refuses.delete(what)) kube.refuses.set(what, words);
   return `${what} ${kube.refuses.has(what) ? 'from now on' : 'no more'}`;
+};
+
+/** A quota on the number of pods: exactly what there is, less, a little more, or none any more. */
+const podsLimited: Fault = ({ kube }, random) => {
+  const more = random.pick([undefined, -1, 0, 0, 1, 2]);
+  kube.mostPods = more === undefined ? undefined : Math.max(0, kube.all('Pod').length + more);
+  return kube.mostPods === undefined ? 'no more' : `at most ${kube.mostPods}`;
 };
 
 /** The fields that a client knows which was built on the types of the CoreOS operator. */
@@ -106,6 +114,7 @@ export function mendApiserver(world: SimWorld): void {
   const { kube, dropped } = world;
   kube.thawLists();
   kube.refuses.clear();
+  kube.mostPods = undefined;
   world.skewMs = 0;
   // Large databases stay large.
   world.hashesTakeMs = world.random.chance(0.3) ? 30_000 : 0;
@@ -129,6 +138,7 @@ function worldVersion({ resource }: SimWorld): string | undefined {
 export const faultsOfApiserver = {
   listsFrozen,
   callsRefused,
+  podsLimited,
   putByOldClient,
   replacedByManifest,
   clockJumped,

@@ -1,7 +1,7 @@
 /** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
-import { serialOf } from '../../src/api/names.ts';
+import { clientServiceName, serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions/compare.ts';
-import type { EtcdCluster } from '../../src/api/schemas/types.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';
@@ -242,6 +242,7 @@ export class Invariants implements EtcdAudit {
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;
     const { name, uid = '' } = object.metadata;
     if (object.kind === 'Pod') this.#restarting(object, attempt);
+    if (object.kind === 'Pod') this.#hasSuccessor(object, attempt);
     const row = rows.find(candidate => candidate.peerUrl.includes(`//${name}.`));
     const { memberId, clusterId = '' } = this.#etcd().disk(uid);
     const isUndone = this.#etcd().restored.has(clusterId) && !this.#etcd().written.has(clusterId);
@@ -270,6 +271,20 @@ export class Invariants implements EtcdAudit {
       attempt,
     );
     if (fault !== undefined) throw new Breach(`${name} is restarted: ${fault}`);
+  }
+
+  /** Nobody is stopped to be started anew, or to be restored, while the apiserver takes no pod at all. */
+  #hasSuccessor(pod: KubeObject, { activity, purpose, begunAt }: Attempt): void {
+    const isRestart = activity === 'stopMember' && ['rollout', 'upgrade'].includes(purpose ?? '');
+    const { incarnation } = (this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] ?? {}) as EtcdClusterStatus;
+    const isUnderWay = incarnation?.restore !== undefined && incarnation.restore.completedAt === undefined;
+    // Half of them are stopped, and those that are left serve nobody any more.
+    const isClosed = this.#kube.peek('Service', clientServiceName(CLUSTER)) === undefined;
+    const isBegun =
+      isClosed && this.#kube.all('Pod').some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+    const isRestore = activity === 'fenceMembers' && !isUnderWay && !isBegun;
+    if ((isRestart || isRestore) && this.#kube.isRefusedSince('create Pod', begunAt))
+      throw new Breach(`${pod.metadata.name} is stopped, and no pod can be created in its place`);
   }
 
   /** A claim that is being deleted is there for as long as its pod is. */
@@ -307,6 +322,7 @@ export class Invariants implements EtcdAudit {
 
   /** After every tick. */
   check(): void {
+    this.#kube.noteRefusals();
     const { spec, status } = (this.#kube.peek('EtcdCluster', CLUSTER) ?? {}) as Partial<EtcdCluster>;
     if (spec?.hibernated === true) this.#toSleepAt = this.#tick();
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();

@@ -52,6 +52,11 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('fence', 'pods.length === 0 && !isOpen', 'true'),
   ),
   without(
+    'a cluster is stopped for a restore whose pods nobody takes',
+    'podsAreRefusedBeforeARestore',
+    at('fence', 'trial && { trial }', '{}'),
+  ),
+  without(
     'a restore that was aborted goes on',
     'restoreIsAborted',
     at('abandoning', "aborted?.operation !== 'restoreCluster' || aborted.subject !== uid", 'true'),

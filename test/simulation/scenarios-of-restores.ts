@@ -107,6 +107,21 @@ export const restoreScenarios = {
     await succeeded(scripted);
   },
 
+  /** No pod can be created: nobody is stopped until there is room for what is made of the backup. */
+  async podsAreRefusedBeforeARestore(scripted: ScriptedWorld) {
+    const { kube } = scripted.world;
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    kube.refuses.set('create Pod', 'violates PodSecurity "restricted:latest"');
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.pass(A_WHILE);
+    if (scripted.leader().clusterId !== before) throw new Breach('another cluster is there than before');
+    kube.refuses.clear();
+    // Exactly as many as there are: those that are stopped make room.
+    kube.mostPods = kube.all('Pod').length;
+    await succeeded(scripted);
+  },
+
   /** The operator dies, and Temporal forgets everything, in the middle of every step. */
   async restoreIsCutShortAgainAndAgain(scripted: ScriptedWorld) {
     const path = await backedUp(scripted);

@@ -51,6 +51,10 @@ export class SimKube {
   readonly now: () => number;
   /** Calls that are refused, such as `create Pod`, and in which words: a quota, or a role that somebody edited. */
   readonly refuses = new Map<string, string>();
+  /** When each of these calls was refused first, in milliseconds since the epoch; of those that are not any more, nothing. */
+  readonly #refusedSince = new Map<string, number>();
+  /** A quota on the number of pods; undefined: none. */
+  mostPods: number | undefined;
   /** Every pod that is made gets containers and defaults that nobody of this world asked for. */
   injects = false;
   /** Lists of these kinds are answered from a cache that has heard of nothing since. */
@@ -77,6 +81,28 @@ export class SimKube {
   /** Counts writes: whoever watches has news when it moved. */
   get writes(): number {
     return this.#storage.revision;
+  }
+
+  /** Why a call such as `create Pod` is refused, in the words of the admission plugin; undefined when it is not. */
+  refusalOf(what: string): string | undefined {
+    const words = this.refuses.get(what);
+    if (words !== undefined || what !== 'create Pod' || this.mostPods === undefined) return words;
+    const used = this.all('Pod').filter(pod => !['Succeeded', 'Failed'].includes(phaseOf(pod))).length;
+    if (used < this.mostPods) return undefined;
+    return `exceeded quota: pods, requested: pods=1, used: pods=${used}, limited: pods=${this.mostPods}`;
+  }
+
+  /** Whether a call has been refused since then whatever exists, for which no deletion makes room. */
+  isRefusedSince(what: string, since: number): boolean {
+    return (this.#refusedSince.get(what) ?? Number.POSITIVE_INFINITY) < since;
+  }
+
+  /** After every tick. */
+  noteRefusals(): void {
+    for (const what of this.#refusedSince.keys())
+      if (!this.refuses.has(what)) this.#refusedSince.delete(what);
+    for (const what of this.refuses.keys())
+      if (!this.#refusedSince.has(what)) this.#refusedSince.set(what, this.now());
   }
 
   /** The stored object itself: not to be changed. */
@@ -208,4 +234,6 @@ export class SimKube {
   }
 }
 
+const phaseOf = (pod: KubeObject): string =>
+  ((pod['status'] ?? {}) as { readonly phase?: string }).phase ?? '';
 const byName = (a: KubeObject, b: KubeObject): number => (a.metadata.name < b.metadata.name ? -1 : 1);

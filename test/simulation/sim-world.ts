@@ -470,7 +470,7 @@ export class SimWorld {
       tick: () => this.ticks,
       now: () => this.now,
       admit: what => {
-        const words = this.kube.refuses.get(what);
+        const words = this.kube.refusalOf(what);
         if (words !== undefined) throw fault(403, 'Forbidden', words);
       },
     });

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import { parseQuantity } from '../../api/values/quantity.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { KubeObject } from '../../kube/port.ts';
+import type { KubeObject, WritableObject } from '../../kube/port.ts';
 import { seedBudget } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { claimStorePod, claimStoreSecret } from '../../objects/claim-store.ts';
@@ -39,58 +39,71 @@ export async function tryRestore(
   },
 ): Promise<void> {
   const left = await podsLeft(deps.kube, ref, pods);
-  const isBegun = left.length < pods.length || left.some(({ metadata }) => metadata.deletionTimestamp);
+  // Clients are kept out first; a pod alone may be on its way for another reason, such as an eviction.
+  const isBegun = open === undefined && left.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (trial === undefined || pods.length === 0 || isBegun) return;
   const { incarnation, storage } = trial;
   const next = { ...cluster, status: { ...cluster.status, incarnation, storage } };
   const gone = open === undefined ? left : [...left, open];
-  await tryObjects(deps.kube, { objects: await objectsOf(deps, next, trial), gone });
-  await tryAllClaims(deps, next, trial);
+  const restore = await readRestore(deps.kube, { ...trial.restore, namespace: ref.namespace });
+  if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);
+  const member = seedName(trial);
+  const step = { member, token: incarnation.token };
+  const owner = volumeOwner(restore);
+  const volume = claimStorePod(owner, {
+    image: await deps.ownImage(),
+    claim: member,
+    place: placeOf(next),
+    resources: resourcesOf(next),
+  });
+  const objects = [
+    peerService(next),
+    clientService(next),
+    disruptionBudget(next),
+    claimOf(next, trial),
+    claimStoreSecret(owner, {}),
+    volume,
+    await seedPodOf(deps, { cluster: next, restore, step }),
+    startedSeed(next, step),
+  ];
+  await tryObjects(deps.kube, { objects, gone });
+  await tryRoom(deps, { object: allClaims(next, trial), gone: [] });
+  // The backup is read through another pod of this kind, while this one takes it.
+  if (restore.status?.source?.location.startsWith('file://') === true)
+    await tryRoom(deps, { object: twice(volume), gone });
 }
 
 type Trial = NonNullable<StepOf<'fenceMembers'>['trial']>;
 
-async function objectsOf(deps: Dependencies, cluster: EtcdCluster, trial: Trial) {
-  const { namespace } = cluster.metadata;
-  const restore = await readRestore(deps.kube, { ...trial.restore, namespace });
-  if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);
-  const member = seedName(trial);
-  const step = { member, token: trial.incarnation.token };
-  const owner = volumeOwner(restore);
-  const volume = {
-    image: await deps.ownImage(),
-    claim: member,
-    place: placeOf(cluster),
-    resources: resourcesOf(cluster),
-  };
-  return [
-    peerService(cluster),
-    clientService(cluster),
-    seedBudget(cluster),
-    claimOf(cluster, trial),
-    claimStoreSecret(owner, {}),
-    claimStorePod(owner, volume),
-    await seedPodOf(deps, { cluster, restore, step }),
-    startedSeed(cluster, step),
-  ];
-}
-
 /**
- * The claims of the members before are kept, so there must be room for those of all that follow: one claim as large as all together says
- * whether a quota has it. What else is said against so large a claim is of no account.
+ * Whether a quota has room for what exists side by side, told by one object as large as all together. What else is said against so large
+ * an object is of no account.
  */
-async function tryAllClaims(deps: Dependencies, cluster: EtcdCluster, trial: Trial): Promise<void> {
-  const claim = claimOf(cluster, trial) as ManifestObject & { readonly spec: ClaimSpec };
-  const { resources } = claim.spec;
-  const bytes = (parseQuantity(resources.requests.storage) ?? 0) * withDefaults(cluster.spec).size;
-  const requests = { ...resources.requests, storage: String(Math.ceil(bytes)) };
-  const all = { ...claim, spec: { ...claim.spec, resources: { ...resources, requests } } };
+async function tryRoom(
+  { kube }: Dependencies,
+  { object, gone }: { readonly object: WritableObject; readonly gone: readonly KubeObject[] },
+): Promise<void> {
   try {
-    await tryObjects(deps.kube, { objects: [all], gone: [] });
+    await tryObjects(kube, { objects: [object], gone });
   } catch (error) {
     const isOfQuota = !(error instanceof ApplicationFailure) || error.message.includes('exceeded quota');
     if (isOfQuota) throw error;
   }
+}
+
+function twice(pod: ReturnType<typeof claimStorePod>): WritableObject {
+  const { containers } = pod.spec;
+  const others = containers.map(container => ({ ...container, name: `${container.name}-2` }));
+  return { ...pod, spec: { ...pod.spec, containers: [...containers, ...others] } } as WritableObject;
+}
+
+/** The claims of the members before are kept, so there must be room for those of all that follow. */
+function allClaims(cluster: EtcdCluster, trial: Trial): ManifestObject {
+  const claim = claimOf(cluster, trial) as ManifestObject & { readonly spec: ClaimSpec };
+  const { resources } = claim.spec;
+  const bytes = (parseQuantity(resources.requests.storage) ?? 0) * withDefaults(cluster.spec).size;
+  const requests = { ...resources.requests, storage: String(Math.ceil(bytes)) };
+  return { ...claim, spec: { ...claim.spec, resources: { ...resources, requests } } };
 }
 
 interface ClaimSpec {
