@@ -64,7 +64,7 @@ test('data of the v2 API, which stops an upgrade, is told in words and the membe
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.5.35', pod: { etcdEnv } }));
   await awaitRunning(world, at);
   const before = await podsOf(world, NAMESPACE, at.name);
-  const { podIP } = before[0]?.['status'] as { podIP: string };
+  const { podIP } = (before[0]?.['status'] ?? {}) as { podIP?: string };
   const put = await fetch(`http://${podIP}:2379/v2/keys/kept`, {
     method: 'PUT',
     body: new URLSearchParams({ value: 'since etcd 2' }),
