@@ -401,6 +401,20 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       ],
     },
   ),
+  ...exempt('no memory is counted in the simulation: test/planner/report/out-of-memory.test.ts', {
+    outOfMemory: ['not (killed.length === 0)'],
+    wasKilled: ['lastExit?.reason === KILLED', 'lastExit?.reason === KILLED && lastExit.at !== undefined'],
+    wordsOf: 'all',
+    healthOf: ['isRunningOutOfMemory(pod)'],
+    pendingComplaint: ["phase === 'Pending'", "phase === 'Pending' && node !== undefined"],
+  }),
+  ...exempt(
+    'a container beside etcd that is not ready at the very moment: test/planner/operations/rollout/rollout.test.ts, longer runs reach it by chance',
+    {
+      unready: ['not (because === undefined)'],
+      haltedBy: ['not (notReadyBecause === undefined)'],
+    },
+  ),
   ...exempt(WAYS, {
     insteadOf: ['gate !== undefined', 'not (FLAGS_RENAMED.includes(plain))'],
     upgradePath: ['odd !== undefined || from === undefined'],

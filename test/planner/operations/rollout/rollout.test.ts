@@ -294,6 +294,22 @@ describe('a changed specification', () => {
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).operation?.type).toBe('rolloutCluster');
   });
 
+  it('names the container of somebody else for whose sake a pod is not ready, before it and in the middle', () => {
+    const notReadyBecause = 'container a-proxy is not ready (CrashLoopBackOff)';
+    const hampered = { ready: false, notReadyBecause };
+    const before = plan(changed({ pods: podsWith('example-0', hampered) }), {});
+    expect(before).toMatchObject({ kind: 'blocked', reason: 'MembersNotReady' });
+    expect(before).toMatchObject({ message: expect.stringContaining(notReadyBecause) });
+    const pods = NAMES.map(name =>
+      aPod({ name, stamp: stampFor(name, CHANGED), ...(name === 'example-2' && hampered) }),
+    );
+    expect(plan(changed({ pods }, ROLLING), {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'RolloutHalted',
+      message: `example-2 is not ready: ${notReadyBecause}`,
+    });
+  });
+
   it('has not ended well while the last member is not ready', () => {
     const pods = NAMES.map(name =>
       aPod({
