@@ -30,6 +30,13 @@ export function storageIsOpen({ config: { storage, pod } }: Pick<ClusterFacts, '
   return storage.emptyDir === undefined && claim?.storageClassName === undefined;
 }
 
+/** Whether members that have not formed a cluster yet are made again when another class is asked for. */
+export function classMayChange({ status, deleting }: Pick<ClusterFacts, 'status' | 'deleting'>): boolean {
+  const { incarnation, clusterID, storage } = status;
+  if (deleting || incarnation === undefined || incarnation.restore !== undefined) return false;
+  return clusterID === undefined && storage?.decidedBy === 'Spec';
+}
+
 /** The name of the default class, of several the one that Kubernetes takes: the newest, or the first by name. */
 export async function findDefaultStorageClass(kube: KubeClient): Promise<string | undefined> {
   const { items } = await kube.list(STORAGE_CLASS);

@@ -90,6 +90,8 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
+  /** Its etcd has never run, as its kubelet tells. */
+  readonly unstarted?: true | undefined;
   /** How often etcd was started again in this pod, when it had ended by a fault; and why it ended last. */
   readonly restarts?: number | undefined;
   readonly lastExit?: ContainerExit | undefined;
