@@ -36,6 +36,8 @@ export type PodMember = {
   readonly storage: 'PersistentVolumeClaim' | 'EmptyDir';
   /** The etcd version that this member runs while it differs from the specification's, as during an upgrade. */
   readonly version?: string | undefined;
+  /** The image that it ran before, where the specification names another one for this version. */
+  readonly image?: string | undefined;
 };
 
 /**
@@ -46,7 +48,7 @@ export type PodMember = {
 export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObject {
   const built = buildableConfig(cluster);
   const version = member.version ?? built.version;
-  const config = { ...built, version, image: `${built.repository}:v${version}` };
+  const config = { ...built, version, image: member.image ?? `${built.repository}:v${version}` };
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
   const identity = identityOf(cluster, config, member);

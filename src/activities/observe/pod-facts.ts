@@ -2,6 +2,7 @@
 import {
   ANNOTATION_AUTHORITIES,
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_FORMER_IMAGE,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_LEFT_BY,
@@ -53,6 +54,8 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     peerUrl: peerUrlIn(args),
+    image,
+    formerImage: metadata.annotations?.[ANNOTATION_FORMER_IMAGE],
     trouble: troubleOf(status, { image, memory }),
     ...exitOf(status, memory),
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),

@@ -117,6 +117,9 @@ export interface PodFacts {
   readonly container?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
+  /** What etcd runs from, and with which its member was ready before that was replaced. */
+  readonly image?: string | undefined;
+  readonly formerImage?: string | undefined;
 }
 
 /** The host that a volume is pinned to (planner/checks/node-affinity.ts). */
@@ -144,6 +147,8 @@ export interface ClaimFacts {
   readonly createdAt?: number | undefined;
   /** The version of etcd that was last started on its data; absent on claims of a release that did not note it. */
   readonly version?: string | undefined;
+  /** The image with which its member was last ready, noted when its pod was stopped for another version. */
+  readonly formerImage?: string | undefined;
   /** Pending, Bound or Lost. */
   readonly phase: string;
   readonly deleting: boolean;

@@ -18,6 +18,7 @@ import {
   namesAreFree,
   peerServiceNameIsFree,
 } from '../../checks/obstacles.ts';
+import { fromFormerImage } from '../upgrade/former-image.ts';
 import { hasFailed } from '../../checks/failed-steps.ts';
 import {
   isStampedOtherwise,
@@ -101,8 +102,18 @@ export function missingPods(observation: Situation): Step[] {
   return membersWithoutPod(observation).flatMap((member): Step[] => {
     const claimUid = usableClaim(observation, member)?.uid;
     if (claimUid === undefined) return [];
-    return [{ kind: 'restartMember', token, member, claimUid, ...lastVersion(observation, member) }];
+    const last = lastVersion(observation, member);
+    const image = asItRan(observation, member, last.version);
+    return [{ kind: 'restartMember', token, member, claimUid, ...last, ...image }];
   });
+}
+
+/** The repository of a specification whose upgrade was stopped may be what was wrong with it. */
+function asItRan(observation: Situation, member: string, version: string | undefined): { image?: string } {
+  const { generation, status } = observation.cluster;
+  const { upgradeFailure, currentVersion = '' } = status;
+  if (upgradeFailure?.generation !== generation) return {};
+  return fromFormerImage(observation, member, version ?? currentVersion);
 }
 
 /**
