@@ -20,6 +20,10 @@ type Cells = readonly [type: EventType, when: string];
 export const EVENTS = {
   EtcdCluster: {
     MembersCreated: ['Normal', 'The pods of the first members were created.'],
+    MembersCorrected: [
+      'Normal',
+      'Members that had not started are created again, because the specification was corrected.',
+    ],
     ClusterFormed: ['Normal', 'The first members have a quorum, and the cluster id is recorded.'],
     Available: ['Normal', 'The condition Available became True.'],
     OperationStarted: ['Normal', 'An operation started.'],

@@ -57,6 +57,8 @@ export const ANNOTATION_AUTHORITIES = `${GROUP}/authorities`;
 export const ANNOTATION_WITHDRAWN = `${GROUP}/withdrawn`;
 /** Of a pod whose image was replaced in place: when, RFC 3339. */
 export const ANNOTATION_IMAGE_REPLACED = `${GROUP}/image-replaced`;
+/** The image with which the member was ready before: on its pod, and on its claim when the pod is stopped for another one. */
+export const ANNOTATION_FORMER_IMAGE = `${GROUP}/former-image`;
 /** Of a pod whose image was replaced in place: the container that ran then, so that nobody takes its state for that of the next. */
 export const ANNOTATION_REPLACED_CONTAINER = `${GROUP}/replaced-container`;
 /** Of a pod that was made after the cluster had arrived in this minor, or begun in it, so that the member can leave it. */

@@ -39,6 +39,8 @@ export type PodMember = {
   readonly version?: string | undefined;
   /** It does not vote: a pod that joins, and one that is started again before it was promoted. */
   readonly isLearner?: boolean | undefined;
+  /** The image that it ran before, where the specification names another one for this version. */
+  readonly image?: string | undefined;
 };
 
 /**
@@ -49,7 +51,7 @@ export type PodMember = {
 export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObject {
   const built = buildableConfig(cluster);
   const version = member.version ?? built.version;
-  const config = { ...built, version, image: `${built.repository}:v${version}` };
+  const config = { ...built, version, image: member.image ?? `${built.repository}:v${version}` };
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
   const identity = identityOf(cluster, config, member);

@@ -27,6 +27,7 @@ function stepsOf(world: OperatorWorld): Given {
   const because = 'it was planned some time ago';
   const id = world.cluster.status.members?.details?.find(({ name }) => name === member)?.id ?? '';
   return {
+    remakeMembers: { kind: 'remakeMembers', token, pods: [pod], claims: [claim], because },
     addLearner: { kind: 'addLearner', member: 'example-3', peerUrl: 'http://example-3:2380', expected: [] },
     removeMember: { kind: 'removeMember', member, id, expected: [], reason: because },
     retireMember: { kind: 'retireMember', member, pods: [pod], claims: [claim], retention: 'Delete' },

@@ -144,7 +144,26 @@ describe('a stored EtcdCluster', () => {
     expect(await refusal(changeSpec(cluster, { TLS: null, ...inTemplate(claim('4Gi')) }))).toBe('');
     await writeStatus(cluster, { incarnation: { token: 't', members: [] } });
     expect(await refusal(changeSpec(cluster, { TLS: null }))).toContain(TLS);
-    expect(await refusal(changeSpec(cluster, inTemplate(claim('4Gi'))))).toContain(SHRINK);
+  });
+
+  test('that has not formed may change its storage: what never started is made again', async () => {
+    const cluster = await createCluster(inTemplate(claim('8Gi', 'standrad')));
+    const incarnation = { token: 't', members: [] };
+    await writeStatus(cluster, { observedGeneration: 1, phase: 'Creating', incarnation });
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('4Gi', 'standard'))))).toBe('');
+    expect(await refusal(changeSpec(cluster, { storage: { volumeClaimTemplate: null, emptyDir: {} } }))).toBe(
+      '',
+    );
+    expect(
+      await refusal(
+        changeSpec(cluster, { storage: { emptyDir: null, ...inTemplate(claim('4Gi')).storage } }),
+      ),
+    ).toBe('');
+    await writeStatus(cluster, { incarnation: { ...incarnation, rebuilt: true } });
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('2Gi'))))).toContain(SHRINK);
+    await writeStatus(cluster, { incarnation: { rebuilt: null }, clusterID: 'cdf818194e3a8c32' });
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('2Gi'))))).toContain(SHRINK);
+    expect(await refusal(changeSpec(cluster, inTemplate(claim('4Gi', 'slow'))))).toContain(CLASS);
   });
 
   test('keeps its status when a client updates the whole object', async () => {

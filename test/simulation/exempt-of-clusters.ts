@@ -66,11 +66,33 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
     {
-      endOf: ['not (isStuck(learner))', 'isAwaited', 'not (isAwaited)'],
+      fateOf: ['not (isStuck(learner))', 'isAwaited', 'not (isAwaited)'],
       isProgressing: ['isComingUp(learner, pod)'],
       isComingUp: ['pod.trouble === undefined', 'isPending(pod)'],
     },
   ),
+  ...exempt(
+    'an upgrade whose edit also names another repository: test/activities/upgrade-repository.test.ts',
+    {
+      formerImage: 'all',
+      fromFormerImage: 'all',
+      correctedImage: 'all',
+      afterCorrection: 'all',
+      orRestore: 'all',
+      asItRan: 'all',
+    },
+  ),
+  ...exempt('every field of a first manifest that is corrected: test/activities/correction-life.test.ts', {
+    isCorrected: 'all',
+    correction: 'all',
+    hasNeverLived: 'all',
+    nothingRuns: 'all',
+    begunOtherwise: 'all',
+    storageNow: 'all',
+    hasOtherTemplate: 'all',
+    changesOf: 'all',
+    faultOfFormation: ['going !== undefined'],
+  }),
   ...exempt(DOMAIN, {
     membersHaveTheirData: ['strangers !== undefined'],
     planRemovedMembers: ['obstacle !== undefined'],

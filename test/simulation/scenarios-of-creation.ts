@@ -89,14 +89,39 @@ export const creationScenarios = {
     await scripted.rest();
   },
 
-  /** It asks for an older minor than the one that its volumes were made for: it begins in that one, and does not go back. */
+  /** Nothing of it has started: its pods are made again, and with another StorageClass its volumes, too. */
+  async creationIsCorrected(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    const uids = (kind: string) => world.kube.all(kind).map(({ metadata }) => metadata.uid);
+    for (const name of ['example-0', 'example-1', 'example-2']) world.kubelet.stuck.add(name);
+    world.edit({ size: 3, version: '3.6.16', repository: 'registry.invalid/etcd' });
+    world.begin();
+    await scripted.blockedBy('MembersNotStarting');
+    const [pods, claims] = [uids('Pod'), uids('PersistentVolumeClaim')];
+    world.edit({ repository: 'registry.example/etcd' });
+    await scripted.until('there are other pods', () => {
+      const now = uids('Pod');
+      return now.length === 3 && !now.some(uid => pods.includes(uid));
+    });
+    if (uids('PersistentVolumeClaim').join() !== claims.join()) throw new Breach('claims were made again');
+    world.edit({ storage: { volumeClaimTemplate: { spec: { storageClassName: 'other' } } } });
+    await scripted.until('there are other claims', () => {
+      const now = uids('PersistentVolumeClaim');
+      return now.length === 3 && !now.some(uid => claims.includes(uid));
+    });
+    world.kubelet.stuck.clear();
+    await scripted.rest();
+  },
+
+  /** A member runs that may have agreed on something: it begins in the minor that its volume was made for, and does not go back. */
   async creationInAnotherMinor(scripted: ScriptedWorld) {
     const { world } = scripted;
     world.kubelet.stuck.add('example-0');
-    world.edit({ size: 1, version: '3.6.16' });
+    world.kubelet.stuck.add('example-1');
+    world.edit({ size: 3, version: '3.6.16' });
     world.begin();
     await scripted.blockedBy('MembersNotStarting');
-    scripted.takePod('example-0');
+    await scripted.until('one runs', () => scripted.process('example-2') !== undefined);
     world.edit({ version: '3.5.35' });
     await scripted.pass(A_WHILE);
     await scripted.blockedBy('MembersNotStarting');

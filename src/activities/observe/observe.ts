@@ -40,7 +40,7 @@ import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
 import { learnersReceiving } from './reception.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { findDefaultStorageClass, storageIsOpen, withExpandable } from './storage-classes.ts';
+import { classIsOpen, findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
 const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
@@ -78,7 +78,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
       ownedObjects(deps.kube, known, { names: [...found, ...more], unlabelled, now: deps.now() }),
     ),
     known.deleting ? undefined : lookAtTls(deps, read),
-    undecided && storageIsOpen(known) ? findDefaultStorageClass(deps.kube) : undefined,
+    classIsOpen(known) ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, known),
     restoresOfCluster(deps.kube, known),

@@ -2,6 +2,7 @@
 import {
   ANNOTATION_AUTHORITIES,
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_FORMER_IMAGE,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_LEFT_BY,
@@ -53,14 +54,26 @@ export function podFacts(pod: KubeObject, ownerUid: string, cluster?: string): P
     ip: status.podIP || undefined,
     node: (pod['spec'] as { nodeName?: string } | undefined)?.nodeName,
     peerUrl: peerUrlIn(args),
+    image,
+    formerImage: metadata.annotations?.[ANNOTATION_FORMER_IMAGE],
     trouble: troubleOf(status, { image, memory }),
     ...exitOf(status, memory),
     clients: clientsOf(metadata.labels?.[LABEL_CLIENTS]),
     container: containerIdOf(pod),
+    ...(neverRan(status) && { unstarted: true as const }),
     ...timesOf(pod, status),
     firstStart: firstStartOf({ annotations: metadata.annotations, args }),
     ...(cluster !== undefined && labelsLacking(pod, cluster)),
   };
+}
+
+/**
+ * Kubernetes, "Pod phase": Pending until every container was made for the first time. One that was made has an id.
+ */
+function neverRan(status: PodStatus): boolean {
+  const { containerID, restartCount = 0, state, lastState } = statusNamed(status, ETCD_CONTAINER) ?? {};
+  const hasEnded = state?.terminated !== undefined || lastState?.terminated !== undefined;
+  return status.phase === 'Pending' && !containerID && restartCount === 0 && !hasEnded;
 }
 
 /** How often etcd was started again, and why it ended last, unless it was asked to. */

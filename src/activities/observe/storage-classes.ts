@@ -24,10 +24,20 @@ export async function withExpandable(
   return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
 }
 
-/** Whether the specification leaves the class to the default one. */
-export function storageIsOpen({ config: { storage, pod } }: Pick<ClusterFacts, 'config'>): boolean {
+/**
+ * Whether the specification leaves the class to the default one, and it is not decided: there is no member yet, or none has formed a
+ * cluster and all are made again when another class is asked for.
+ */
+export function classIsOpen({
+  config: { storage, pod },
+  status,
+  deleting,
+}: Pick<ClusterFacts, 'config' | 'status' | 'deleting'>): boolean {
   const claim = storage.volumeClaimTemplate?.spec ?? pod.persistentVolumeClaimSpec;
-  return storage.emptyDir === undefined && claim?.storageClassName === undefined;
+  if (deleting || storage.emptyDir !== undefined || claim?.storageClassName !== undefined) return false;
+  const { incarnation, clusterID, storage: recorded } = status;
+  if (incarnation === undefined) return true;
+  return incarnation.restore === undefined && clusterID === undefined && recorded?.decidedBy === 'Spec';
 }
 
 /** The name of the default class, of several the one that Kubernetes takes: the newest, or the first by name. */

@@ -35,6 +35,7 @@ import type { Perform } from './perform.ts';
 import { promoteLearner } from './promote-learner.ts';
 import { recordClusterId } from './record-cluster-id.ts';
 import { recordIncarnation } from './record-incarnation.ts';
+import { remakeMembers } from './remake-members.ts';
 import { removeMember, retireMember } from './remove-member.ts';
 import { replaceImage } from './replace-image.ts';
 import { awaitBackup, requestBackup } from './request-backup.ts';
@@ -60,6 +61,7 @@ const PERFORMED = {
   awaitQuorum,
   awaitVersion,
   bootstrapMembers,
+  remakeMembers,
   concludeRestore,
   createMember,
   deletePods,

@@ -1,4 +1,5 @@
 import {
+  ANNOTATION_FORMER_IMAGE,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
   ANNOTATION_RENDERED,
@@ -12,9 +13,11 @@ import { noteDataVersion } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
-import { containerIdOf } from '../observe/pod-facts.ts';
+import { containerIdOf, podFacts } from '../observe/pod-facts.ts';
+import type { KubeObject } from '../../kube/port.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { Perform } from './perform.ts';
 
 /**
@@ -31,7 +34,7 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const before = await read();
   const note = () =>
     noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, step.version);
-  if (before.metadata.annotations?.[ANNOTATION_VERSION] === step.version) return note();
+  if (isDone(before, step)) return note();
   await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
   const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
@@ -42,6 +45,7 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
     start: { state: 'restart' },
     storage: cluster.status?.storage?.kind ?? 'PersistentVolumeClaim',
     version: step.version,
+    image: step.image,
   });
   const image = containerNamed({ spec: wanted.spec }, ETCD_CONTAINER)?.image;
   const index = containersOf(pod).findIndex(({ name }) => name === ETCD_CONTAINER);
@@ -49,11 +53,6 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
   // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
   const replaced = containersOf(pod)[index]?.image === image ? undefined : containerIdOf(pod);
-  const annotate = (key: string, value: string) => ({
-    op: 'add',
-    path: `/metadata/annotations/${key.replaceAll('/', '~1')}`,
-    value,
-  });
   const replacing = deps.kube.patch(
     at,
     [
@@ -64,6 +63,7 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
       annotate(ANNOTATION_VERSION, step.version),
       annotate(ANNOTATION_RENDERED, stamp),
       annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),
+      ...former(pod, ref.uid).map(ran => annotate(ANNOTATION_FORMER_IMAGE, ran)),
       ...(replaced === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, replaced)]),
     ],
     { type: 'json' },
@@ -78,3 +78,19 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
   recordClusterEvent(deps, ref, { reason: 'MemberUpgraded', message });
 };
+
+/** As a part of a JSON patch. */
+function annotate(key: string, value: string) {
+  return { op: 'add', path: `/metadata/annotations/${key.replaceAll('/', '~1')}`, value };
+}
+
+/** The image with which the member is ready now; none while it is not. */
+function former(pod: KubeObject, ownerUid: string): string[] {
+  const { ready, image } = podFacts(pod, ownerUid);
+  return ready && image !== undefined ? [image] : [];
+}
+
+function isDone(pod: KubeObject, { version, image }: StepOf<'replaceImage'>): boolean {
+  if (pod.metadata.annotations?.[ANNOTATION_VERSION] !== version) return false;
+  return image === undefined || containerNamed(pod, ETCD_CONTAINER)?.image === image;
+}

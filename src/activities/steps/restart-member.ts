@@ -34,6 +34,7 @@ export const restartMember: Perform<'restartMember'> = async (deps, ref, step) =
     isLearner: step.isLearner,
     // A repair never upgrades: the member comes back in the version that the cluster runs.
     version: step.version ?? currentVersion,
+    image: step.image,
   });
   const noted = await authoritiesNoted(deps.kube, cluster);
   const outcome = await createOwned(deps.kube, noted(settledIn(pod, step.settledIn)), ref.uid);

@@ -4,6 +4,7 @@ import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import { noteFormerImage } from '../cluster/former-image.ts';
 import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 import { dryRunCreatePod } from './pod-dry-run.ts';
@@ -23,6 +24,7 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
     if (step.purpose === 'rollout' || step.purpose === 'upgrade') await dryRunCreatePod(deps, ref, pod);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
+    if (step.purpose === 'upgrade') await noteFormerImage(deps.kube, ref, pod);
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
     recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });

@@ -97,6 +97,10 @@ export const clusterTemplate = cel(
 const BEGUN =
   '!(has(oldSelf.status) && has(oldSelf.status.observedGeneration) && !has(oldSelf.status.incarnation))';
 
+/** CEL: members were to be made and have not formed a cluster yet, so that their storage is made again as it is asked for now. */
+const UNFORMED =
+  '(has(oldSelf.status) && has(oldSelf.status.incarnation) && !has(oldSelf.status.incarnation.restore) && !has(oldSelf.status.incarnation.rebuilt) && !has(oldSelf.status.clusterID))';
+
 /** CEL: the domain that URLs of members end in; absent and empty are the same. */
 const domainOf = (object: string): string =>
   `(has(${object}.spec.pod) && has(${object}.spec.pod.ClusterDomain) ? ${object}.spec.pod.ClusterDomain : '')`;
@@ -120,7 +124,7 @@ const clusterRules: readonly CelRule[] = [
     message:
       'metadata.name must name a Service: write lower-case letters, digits and dashes, a letter first, no dots',
   },
-  ...storageTransitions(BEGUN),
+  ...storageTransitions(`${BEGUN} && !${UNFORMED}`),
   tlsTransition(BEGUN),
   DOMAIN_STAYS,
 ];

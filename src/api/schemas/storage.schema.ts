@@ -146,7 +146,10 @@ const classOf = (object: string): string =>
     "''",
   );
 
-/** Rules between the old and the new object, written for the root of EtcdCluster. `begun` is CEL: something may exist. */
+/**
+ * Rules between the old and the new object, written for the root of EtcdCluster. `begun` is CEL: something may exist that is not made
+ * again from the new specification.
+ */
 export function storageTransitions(begun: string): readonly CelRule[] {
   const [now, before] = ['self.spec', 'oldSelf.spec'];
   const bothClaims = `${hasClaim(now)} && ${hasClaim(before)}`;

@@ -27,12 +27,14 @@ export function nextLookSeconds(situation: Situation): number {
 
 /** Nothing is on its way: what is observed stays as it is until something changes in Kubernetes or in etcd. */
 function isSettled(situation: Situation): boolean {
-  const { cluster, goal, membership, restores = [], tls } = situation;
+  const { cluster, claims, goal, membership, restores = [], tls } = situation;
   // With a quorum it is this very pass that says how the operation has ended.
   if (cluster.status.operation !== undefined && !membership.known) return false;
   if (goal.kind === 'go' || restores.length > 0) return false;
   // The hashes that members were compared by are dropped from the status when they are old.
   if (cluster.status.keyHashes !== undefined) return false;
+  // Nobody watches StorageClasses: one that is to let volumes grow may have been changed.
+  if (claims.some(({ owned, expandable }) => owned && expandable === false)) return false;
   // One that is not valid yet will be.
   if (tls?.certificates.some(({ notAfter, faults }) => notAfter === undefined || faults.length > 0) === true)
     return false;

@@ -90,6 +90,8 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
+  /** Its etcd has never run, as its kubelet tells. */
+  readonly unstarted?: true | undefined;
   /** How often etcd was started again in this pod, when it had ended by a fault; and why it ended last. */
   readonly restarts?: number | undefined;
   readonly lastExit?: ContainerExit | undefined;
@@ -115,6 +117,9 @@ export interface PodFacts {
   readonly container?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
+  /** What etcd runs from, and with which its member was ready before that was replaced. */
+  readonly image?: string | undefined;
+  readonly formerImage?: string | undefined;
 }
 
 /** The host that a volume is pinned to (planner/checks/node-affinity.ts). */
@@ -142,6 +147,8 @@ export interface ClaimFacts {
   readonly createdAt?: number | undefined;
   /** The version of etcd that was last started on its data; absent on claims of a release that did not note it. */
   readonly version?: string | undefined;
+  /** The image with which its member was last ready, noted when its pod was stopped for another version. */
+  readonly formerImage?: string | undefined;
   /** Pending, Bound or Lost. */
   readonly phase: string;
   readonly deleting: boolean;

@@ -37,6 +37,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitMembers: [],
   restartMember: [],
   applyObjects: [],
+  remakeMembers: [],
   awaitQuiet: [],
   requestBackup: [],
   awaitBackup: [],

@@ -79,6 +79,10 @@ describe('a cluster that nothing is to be done for', () => {
       { claims: [aClaim({ name: 'example-0', resizing: 'Resizing' }), ...running.claims.slice(1)] },
     ],
     [
+      'a volume is to grow and its StorageClass does not let it',
+      { claims: [aClaim({ name: 'example-0', expandable: false }), ...running.claims.slice(1)] },
+    ],
+    [
       'it sleeps and no quorum can tell how the operation that is recorded has ended',
       {
         cluster: aCluster({

@@ -1,6 +1,6 @@
 /** The steps that make a cluster: its identity is recorded, its members start together and are sealed. */
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
-import { ACTION_TIMING, list, namesOf, row, WAIT_TIMING } from './row.ts';
+import { ACTION_TIMING, list, type NamedObject, namesOf, row, WAIT_TIMING } from './row.ts';
 
 export interface MemberIdentity {
   readonly name: string;
@@ -35,6 +35,22 @@ export const CREATION_STEPS = {
     timing: ACTION_TIMING,
     plannedAgain: false,
     summary: ({ members }) => `create Services, claims and pods of ${list(members)}`,
+  }),
+  /** Pods whose etcd never started, and claims that are to be made otherwise, before the cluster has formed. */
+  remakeMembers: row<{
+    readonly token: string;
+    readonly pods: readonly NamedObject[];
+    readonly claims: readonly NamedObject[];
+    /** Recorded when they are gone. */
+    readonly storage?: StorageStatus;
+    readonly because: string;
+    /** Also those that have started: the volumes go, and no cluster was recorded. */
+    readonly evenStarted?: true;
+  }>({
+    timing: WAIT_TIMING,
+    plannedAgain: true,
+    summary: ({ pods, claims, because }) =>
+      `delete ${claims.length === 0 ? '' : 'the claims and '}pods ${namesOf(pods) || 'of no member'}, to create them again: ${because}`,
   }),
   awaitQuorum: row<{ readonly token: string; readonly members: readonly string[] }>({
     timing: WAIT_TIMING,

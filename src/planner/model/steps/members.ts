@@ -13,6 +13,8 @@ export const MEMBER_STEPS = {
     readonly claimUid: string;
     /** Absent: the one that the cluster runs. */
     readonly version?: string | undefined;
+    /** The image that it ran before, where the specification names another one. */
+    readonly image?: string | undefined;
     /** The minor that the cluster has arrived in: noted on the pod. */
     readonly settledIn?: string | undefined;
     /** It does not vote yet: no client is led to it. */

@@ -8,6 +8,8 @@ export const UPGRADE_STEPS = {
     /** Of its pod. */
     readonly uid: string;
     readonly version: string;
+    /** Where it is not the one that the specification names for this version, or only the image changes. */
+    readonly image?: string | undefined;
     readonly because: string;
   }>({
     timing: ACTION_TIMING,

@@ -31,6 +31,10 @@ export function faultOfFormation(
   const voters = views.filter(({ ours, isLearner }) => ours && !isLearner).map(({ name }) => name);
   if (views.length !== planned.length || !planned.every(name => voters.includes(name)))
     return `the quorum lists ${views.map(({ name }) => name).join(', ')}, and ${planned.join(', ')} were to form it`;
+  const going = observation.claims.find(
+    ({ name, owned, deleting }) => owned && deleting && planned.includes(name),
+  );
+  if (going !== undefined) return `claim ${going.name} is being deleted`;
   const unborn = planned.find(name => !pods.some(pod => pod.name === name));
   return unborn && `${unborn} has no pod`;
 }

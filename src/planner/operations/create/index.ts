@@ -29,11 +29,13 @@ import { lossOf } from '../../checks/evidence.ts';
 import { hasEnded, isReady } from '../../model/member-names.ts';
 import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod } from '../../checks/missing-pods.ts';
+import { podChanges } from '../../checks/pod-changes.ts';
 import { madeByOtherOperator } from '../../checks/other-operator.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { unsealed } from '../stamps/seal.ts';
 import { storageFor } from '../../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from '../../checks/certificates.ts';
+import { correction, isUnstarted } from './correction.ts';
 import { bornIn, firstVersion, noteOnVersion } from './first-version.ts';
 import { awaitsRestore, nobodyTells, nothingStamped, nothingTells } from './unidentified.ts';
 
@@ -61,7 +63,9 @@ export function planCreation(observation: Situation): Decision | undefined {
   const obstacle = firstObstacle(observation, WHILE_CREATING);
   const steps = remainingSteps(observation, incarnation);
   if (obstacle !== undefined) return blocked(obstacle, steps);
-  if (steps.length === 0) return undefined;
+  const corrected = correction(observation, incarnation);
+  if (corrected !== undefined) return operate('createCluster', [corrected, ...steps]);
+  if (steps.length === 0 || (isFormed && isCorrected(observation, steps))) return undefined;
   const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
   return trouble === undefined ? creating(observation, steps) : blocked(trouble, steps);
 }
@@ -222,6 +226,14 @@ function everyPodMade({ pods }: Situation, incarnation: Incarnation): boolean {
 
 function isMemberLost(observation: Situation): boolean {
   return observation.members.some(view => !view.isLearner && lossOf(observation, view) !== undefined);
+}
+
+/** Nothing is left but to wait for pods that the specification of now would mend: a rollout makes them again. */
+function isCorrected(observation: Situation, [first]: readonly Step[]): boolean {
+  return (
+    first?.kind === 'awaitMembers' &&
+    observation.pods.some(pod => isUnstarted(pod) && podChanges(observation, pod).asked.length > 0)
+  );
 }
 
 /** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */

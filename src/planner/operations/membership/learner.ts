@@ -75,7 +75,7 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
   if (pod.deleting)
     return blocked({ reason: 'PodTerminating', message: `waiting until ${member} is gone` }, ahead);
   if (pod.trouble !== undefined) {
-    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); ${endOf(observation, learner, pod)}`;
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); ${fateOf(observation, learner, pod)}`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
   // A voter is always sealed: what it acknowledges counts.
@@ -167,7 +167,7 @@ function hasLostData(observation: Situation, view: MemberView): boolean {
 }
 
 /** What becomes of a learner that does not start, for people. */
-function endOf(observation: Situation, learner: MemberView, pod: PodFacts): string {
+function fateOf(observation: Situation, learner: MemberView, pod: PodFacts): string {
   if (isStuck(learner)) return `it is removed after ${STUCK_MS / 60_000} minutes`;
   const isAwaited = lastProgress(observation, learner, pod) === observation.now;
   return isAwaited

@@ -18,6 +18,7 @@ import {
   namesAreFree,
   peerServiceNameIsFree,
 } from '../../checks/obstacles.ts';
+import { fromFormerImage } from '../upgrade/former-image.ts';
 import { hasFailed } from '../../checks/failed-steps.ts';
 import {
   isStampedOtherwise,
@@ -122,9 +123,19 @@ export function missingPods(observation: Situation): Step[] {
     const claimUid = usableClaim(observation, member)?.uid;
     if (claimUid === undefined) return [];
     const isLearner = observation.members.some(view => view.name === member && view.isLearner);
-    const version = lastVersion(observation, member);
-    return [{ kind: 'restartMember', token, member, claimUid, ...version, ...(isLearner && { isLearner }) }];
+    const last = lastVersion(observation, member);
+    const image = asItRan(observation, member, last.version);
+    const learner = isLearner ? { isLearner } : {};
+    return [{ kind: 'restartMember', token, member, claimUid, ...last, ...image, ...learner }];
   });
+}
+
+/** The repository of a specification whose upgrade was stopped may be what was wrong with it. */
+function asItRan(observation: Situation, member: string, version: string | undefined): { image?: string } {
+  const { generation, status } = observation.cluster;
+  const { upgradeFailure, currentVersion = '' } = status;
+  if (upgradeFailure?.generation !== generation) return {};
+  return fromFormerImage(observation, member, version ?? currentVersion);
 }
 
 /**

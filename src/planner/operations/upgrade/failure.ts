@@ -6,6 +6,7 @@ import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { runs } from './goal.ts';
+import { afterCorrection } from './rollback.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 
 /** For this long a member that starts is waited for. */
@@ -59,7 +60,10 @@ export function recordedFailure(observation: Situation, decision: Decision): Upg
   const { upgradeFailure } = cluster.status;
   const { goal } = observation;
   const failed = goal.kind === 'go' ? failedMember(observation, goal) : undefined;
-  const isTakenBack = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+  const goesOn = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+  // One that is started again as the specification says by now has not failed with it.
+  const isTakenBack =
+    goesOn && goal.kind === 'go' && failed && afterCorrection(observation, goal, failed) === undefined;
   if (goal.kind === 'go' && failed?.version === goal.to && isTakenBack) {
     const { name: member, trouble } = failed;
     const how =

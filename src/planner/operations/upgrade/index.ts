@@ -16,10 +16,11 @@ import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
 import { failedMember, isYoung, stoppedBy } from './failure.ts';
+import { fromFormerImage } from './former-image.ts';
 import { allHaveRun, arrived, runs } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
-import { afterFailure } from './rollback.ts';
+import { afterCorrection, afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
@@ -37,7 +38,9 @@ export function continueUpgrade(observation: Situation): Decision | undefined {
   const starts = gone.flatMap(member => {
     const once = { version: goal.from, settledIn: minorOf(goal.from) };
     const version = versionFor(observation, goal, member);
-    return startAgain(observation, member, needsExtraRestart(goal.from, goal.to) ? once : { version });
+    const image = version === goal.from ? fromFormerImage(observation, member, version) : {};
+    const again = { version, ...image };
+    return startAgain(observation, member, needsExtraRestart(goal.from, goal.to) ? once : again);
   });
   if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
   if (replacementIsDue(observation)) return undefined;
@@ -59,7 +62,10 @@ export function planUpgrade(observation: Situation): Decision | undefined {
   const { goal } = observation;
   if (goal.kind !== 'go') return undefined;
   const failed = failedMember(observation, goal);
-  if (failed !== undefined) return allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed);
+  if (failed !== undefined) {
+    const corrected = afterCorrection(observation, goal, failed);
+    return corrected ?? (allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed));
+  }
   const stopped = stoppedBy(observation, goal);
   if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
   const waiting = waitingPods(observation, goal);

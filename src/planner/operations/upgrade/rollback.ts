@@ -3,11 +3,42 @@ import { minorOf } from '../../../api/versions/compare.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
 import { changesBesidesImage } from '../../checks/pod-changes.ts';
+import { latestBackup } from '../../model/backups-of-cluster.ts';
 import { wouldLoseData } from './ephemeral.ts';
 import { allHaveRun, canGoBack } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { laterSteps, move } from './steps.ts';
+import { correctedImage, fromFormerImage } from './former-image.ts';
+import { laterSteps, move, startAgain } from './steps.ts';
+
+/**
+ * The specification was corrected since the member was given the version that it fails with, or it was taken back to another image than
+ * the one that ran: it is started again as it should be. Undefined when it is as it should be.
+ */
+export function afterCorrection(observation: Situation, goal: Goal, failed: PodFacts): Decision | undefined {
+  const { name: member, uid, version = '' } = failed;
+  const hasClaim = usableClaim(observation, member) !== undefined;
+  const image = correctedImage(observation, failed, goal.from);
+  const [change] = changesBesidesImage(observation, failed, version);
+  const rest = laterSteps(observation, goal);
+  // After all ran the version a rollout brings other settings.
+  if (change !== undefined && hasClaim && failed.stamp !== undefined && !allHaveRun(goal)) {
+    const claimUid = usableClaim(observation, member)?.uid ?? '';
+    const because = `${change}, and it does not start as it is`;
+    const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because };
+    const former = version === goal.from ? fromFormerImage(observation, member, version) : {};
+    const again = startAgain(observation, member, { version, ...former });
+    return operate('upgradeCluster', [stop, ...again, ...rest]);
+  }
+  if (image === undefined) return undefined;
+  const because = `the image is ${image} instead of ${failed.image}`;
+  return operate('upgradeCluster', [
+    { kind: 'replaceImage', member, uid, version, image, because },
+    { kind: 'awaitVersion', member, version },
+    ...rest,
+  ]);
+}
 
 export function afterFailure(observation: Situation, goal: Goal, failed: PodFacts): Decision {
   const { from, to } = goal;
@@ -25,7 +56,7 @@ export function afterFailure(observation: Situation, goal: Goal, failed: PodFact
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(observation, goal) || failed.version === from) {
-    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause, or restore the backup that was made before the upgrade`;
+    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause${orRestore(observation)}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!observation.cluster.config.upgrade.rollbackOnFailure) {
@@ -37,5 +68,16 @@ export function afterFailure(observation: Situation, goal: Goal, failed: PodFact
     const message = `${why}. It is not rolled back: for ${from} it needs a new pod (${change}), and it has no volume to start on again; correct the cause, or restore the previous value of that setting`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
-  return operate('upgradeCluster', move(observation, failed, { from: to, to: from, isLast: false }));
+  return operate(
+    'upgradeCluster',
+    move(observation, failed, { from: to, to: from, isLast: false, goesBack: true }),
+  );
+}
+
+/** A backup is named only when there is one. */
+function orRestore({ backups = [] }: Situation): string {
+  const newest = latestBackup(backups)?.newest;
+  return newest === undefined
+    ? '; no EtcdBackup has a verified backup of this cluster'
+    : `, or restore the backup ${newest.location} from ${newest.time}`;
 }

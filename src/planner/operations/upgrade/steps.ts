@@ -7,6 +7,7 @@ import { changesBesidesImage } from '../../checks/pod-changes.ts';
 import { usableClaim } from '../../checks/missing-pods.ts';
 import { handOver, restart } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
+import { fromFormerImage } from './former-image.ts';
 import { awaitsExtraRestart, waitingPods } from './pods.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
@@ -28,16 +29,22 @@ export function laterSteps(observation: Situation, goal: Goal): Step[] {
 export function move(
   observation: Situation,
   pod: PodFacts,
-  { from, to, isLast }: { readonly from: string; readonly to: string; readonly isLast: boolean },
+  {
+    from,
+    to,
+    isLast,
+    goesBack = false,
+  }: { readonly from: string; readonly to: string; readonly isLast: boolean; readonly goesBack?: boolean },
 ): Step[] {
   const warning = isLast ? pointOfNoReturn(from, to) : undefined;
   const because = `from ${from} to ${to}${warning === undefined ? '' : `, ${warning}`}`;
   const { name: member, uid } = pod;
   const inPlace = changesBesidesImage(observation, pod, to).length === 0;
+  const image = goesBack ? fromFormerImage(observation, member, to) : {};
   const settle = needsExtraRestart(from, to);
   if (inPlace && !awaitsExtraRestart(pod, from, to)) {
     return [
-      { kind: 'replaceImage', member, uid, version: to, because },
+      { kind: 'replaceImage', member, uid, version: to, ...image, because },
       { kind: 'awaitVersion', member, version: to },
     ];
   }
@@ -46,7 +53,7 @@ export function move(
     ? `one more restart with ${from}, which removes the data that ${minorOf(to)} cannot read`
     : because;
   const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
-  if (!settle) return [stop, ...startAgain(observation, member, { version: to })];
+  if (!settle) return [stop, ...startAgain(observation, member, { version: to, ...image })];
   return [
     stop,
     ...startAgain(observation, member, { version: from, settledIn: minorOf(from) }),
@@ -58,11 +65,24 @@ export function move(
 export function startAgain(
   observation: Situation,
   member: string,
-  { version, settledIn }: { readonly version: string; readonly settledIn?: string | undefined },
+  {
+    version,
+    image,
+    settledIn,
+  }: {
+    readonly version: string;
+    readonly image?: string | undefined;
+    readonly settledIn?: string | undefined;
+  },
 ): Step[] {
   return restart(observation, member).map(step =>
     step.kind === 'restartMember'
-      ? { ...step, version, ...(settledIn === undefined ? {} : { settledIn }) }
+      ? {
+          ...step,
+          version,
+          ...(image !== undefined && { image }),
+          ...(settledIn !== undefined && { settledIn }),
+        }
       : { kind: 'awaitVersion', member, version },
   );
 }
