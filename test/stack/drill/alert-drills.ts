@@ -58,8 +58,7 @@ export const PROVOKED = {
 
 /** Alerts that no drill provokes, and why: promtool alone has seen them fire. */
 export const NOT_PROVOKED: Readonly<Record<string, string>> = {
-  EtcdOperatorRetrying:
-    'test/e2e/backup sees the condition that it is about, which alone lasts for fifteen minutes here',
+  EtcdOperatorRetrying: 'test/e2e/backup sees the condition that it is about',
 };
 
 /** Queries of dashboards that return nothing while nothing fails, by what makes them return data; `long/alerts-outages` sees them do so. */

@@ -206,6 +206,8 @@ export const rolloutCluster: OperationRow = {
   progress: 'RollingOut',
   why: 'pods are not what the specification asks for',
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
+  // Until the alarm is disarmed: it would be forgotten that the raised quota has not ended it.
+  isUnfinished: observation => alarmsOfSpace(observation).length > 0,
 };
 
 function isRolledOut(observation: Situation): boolean {

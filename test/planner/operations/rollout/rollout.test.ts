@@ -223,6 +223,15 @@ describe('a changed specification', () => {
       reason: 'RolloutHalted',
       message: expect.stringMatching(/alarm NOSPACE of member a1: .* etcdctl alarm disarm$/) as string,
     });
+    const findings = {
+      observation: situationOf(observation),
+      decision: plan(observation, {}),
+      actor: {},
+      members: observedMembers(situationOf(observation)),
+    };
+    const status = statusOf(findings, { workflowId: 'w', now: NOW });
+    expect(status.operation?.type).toBe('rolloutCluster');
+    expect(status).not.toHaveProperty('lastOperation');
   });
 
   it.each([
