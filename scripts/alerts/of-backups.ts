@@ -93,7 +93,7 @@ export const BACKUPS: Group = {
       description: `There is an EtcdBackup of ${RESOURCE}, and for a day none of its objects has been verified.`,
       runbook: {
         means:
-          'The cluster has an EtcdBackup that has never produced a verified object. A cluster without any EtcdBackup does not count.',
+          'The cluster has an EtcdBackup that has no verified object, neither of the cluster nor the one that it was restored from. A cluster without any EtcdBackup does not count.',
         look: ['kubectl -n $NS get etcdbackups', messageOf('EtcdCluster', 'BackedUp')],
         act: [
           'Read the status of its EtcdBackups: suspended, failing, or not due yet ([backups](backup.md)).',

@@ -81,8 +81,9 @@ export const CLUSTERS: Group = {
           `${ETCDCTL} endpoint hashkv --cluster -w json`,
         ],
         act: [
-          '`NOSPACE`: raise `spec.etcd.quotaBackendBytes` if the volumes have room; or delete keys and make room as follows ([etcd](https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota)).',
-          `Compact to the present revision (etcd counts what that frees only after its next write, which may be another delete): \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. Then [defragment](#etcdmemberdatabasefragmented) each member, and disarm the alarm: \`${ETCDCTL} alarm disarm\`.`,
+          '`NOSPACE` lasts until it is disarmed, also when the database has room again. First make room: raise `spec.etcd.quotaBackendBytes` if the volumes have it, and wait until the rollout has restarted every member; or delete keys and go on as follows ([etcd](https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota)).',
+          `Compact to the present revision (etcd counts what that frees only after its next write, which may be another delete): \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. Then [defragment](#etcdmemberdatabasefragmented) each member, the leader last.`,
+          `At last, in both cases, disarm the alarm (earlier, the next write raises it again): \`${ETCDCTL} alarm disarm\`.`,
           '`CORRUPT`: delete nothing. Take a snapshot of every member, and find the one whose hash differs at the same revision.',
         ],
         ends: 'When the alarm is disarmed.',

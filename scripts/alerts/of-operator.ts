@@ -189,6 +189,26 @@ export const OPERATOR: Group = {
       },
     },
     {
+      name: 'EtcdOperatorRetrying',
+      severity: 'warning',
+      for: '15m',
+      expr: hasOfAnyKind('Retrying'),
+      summary: `What the operator does for ${RESOURCE} keeps failing`,
+      description: `The operator tries again and again to do something for ${RESOURCE}: a backup, a restore or a change of the cluster does not get on.`,
+      runbook: {
+        means: 'An activity of the operator has failed at least twice, and the last try has failed, too.',
+        look: [
+          `kubectl -n $NS get $KIND $NAME -o jsonpath='{.status.conditions[?(@.type=="Retrying")].message}{"\\n"}'`,
+          'kubectl -n $NS get events --field-selector reason=ActivityFails',
+        ],
+        act: [
+          'The message begins with the activity and ends with its error. Remove the cause: a Secret, claim or cluster that does not exist, wrong credentials, a closed port, a missing permission, a quota.',
+          'Of a backup, see [errors](backup.md#troubleshooting) and [stores](stores.md#errors).',
+        ],
+        ends: 'When a try succeeds, or the next pass finds something else to do.',
+      },
+    },
+    {
       name: 'EtcdOperatorUncaughtErrors',
       severity: 'warning',
       for: '0m',

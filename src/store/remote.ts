@@ -71,9 +71,19 @@ export class RemoteStore implements Store {
     try {
       return await this.#protocol.head(key, signal);
     } catch (error) {
-      if (this.#protocol.translate(error, '').code === 'not-found') return undefined;
+      const { code } = this.#protocol.translate(error, '');
+      if (code === 'not-found') return undefined;
+      if (['denied', 'invalid', 'other'].includes(code)) await this.#sayWhy(key, signal);
       throw error;
     }
+  }
+
+  /** A refusal of HEAD has no body that says why; that of the same question as a listing has. Throws it when it is one. */
+  async #sayWhy(key: string, signal: AbortSignal): Promise<void> {
+    await this.#protocol.page(key, undefined, signal).catch(error => {
+      const { code } = this.#protocol.translate(error, '');
+      if (['denied', 'invalid', 'no-bucket', 'skew'].includes(code)) throw error;
+    });
   }
 
   /** An early refusal, before gigabytes were sent in vain; the store itself decides at the end. */

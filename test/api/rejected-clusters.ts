@@ -329,14 +329,19 @@ export const REJECTED_CLUSTERS: readonly Rejected[] = [
     says: ['spec.etcd', 'electionTimeoutMs must be at least five times heartbeatIntervalMs'],
   },
   {
+    what: 'a quota of 15Mi',
+    spec: { etcd: { quotaBackendBytes: '15Mi' } },
+    says: ['spec.etcd.quotaBackendBytes', 'must be bytes or a size such as 16Mi, from 16Mi to 64Gi'],
+  },
+  {
     what: 'a quota of 1Ti',
     spec: { etcd: { quotaBackendBytes: '1Ti' } },
-    says: ['spec.etcd.quotaBackendBytes', 'must be bytes or a size such as 1Mi, from 1Mi to 64Gi'],
+    says: ['spec.etcd.quotaBackendBytes', 'must be bytes or a size such as 16Mi, from 16Mi to 64Gi'],
   },
   {
     what: 'a quota of "much"',
     spec: { etcd: { quotaBackendBytes: 'much' } },
-    says: ['spec.etcd.quotaBackendBytes', 'must be bytes or a size such as 1Mi, from 1Mi to 64Gi'],
+    says: ['spec.etcd.quotaBackendBytes', 'must be bytes or a size such as 16Mi, from 16Mi to 64Gi'],
   },
   {
     what: 'a quota that is true',

@@ -1,6 +1,6 @@
 /** Backups of a living cluster by the deployed operator: into a claim, and what a deletion leaves. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_HOSTS, API_VERSION } from '../../src/api/names.ts';
 import type { EtcdBackup, EtcdBackupSpec, EtcdRestoreSpec } from '../../src/api/schemas/types.ts';
 import {
   awaitCondition,
@@ -254,4 +254,73 @@ describe('into a claim', () => {
     expect(status).toMatchObject({ succeeded: false, phase: 'Failed' });
     expect(status?.Reason).toContain('PersistentVolumeClaim backup/nowhere does not exist');
   }, 120_000);
+
+  it('a backup that fails again and again says why while it is tried again: condition, phase and event', async () => {
+    const store = await startStackStore(world, NAMESPACE, 'S3');
+    const { s3 } = blockOf(store, 'bucket/etcd/broken');
+    const { host } = new URL(store.endpoint);
+    await world.kube.apply({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        namespace: NAMESPACE,
+        name: 'wrong-key',
+        annotations: { [ANNOTATION_HOSTS]: host.replace(/:\d+$/, '') },
+      },
+      stringData: {
+        credentials:
+          '[default]\naws_access_key_id = nobody-has-this\naws_secret_access_key = nobody-has-this-either\n',
+        config: '[default]\nregion = us-east-1\n',
+      },
+    } as Parameters<World['kube']['apply']>[0]);
+    const inS3 = (change: object) => ({ storageType: 'S3', s3: { ...s3, ...change } }) as EtcdBackupSpec;
+    const clusterRef = { name: CLUSTER };
+    const broken: Readonly<Record<string, readonly [EtcdBackupSpec, RegExp]>> = {
+      'no-secret': [{ clusterRef, ...inS3({ awsSecret: 'nowhere' }) }, /Secret .*nowhere/],
+      'no-cluster': [{ clusterRef: { name: 'exmaple' }, ...inS3({}) }, /exmaple/],
+      'no-claim': [
+        { clusterRef, storageType: 'File', file: { claim: 'nowhere', path: 'a/b' } },
+        /PersistentVolumeClaim .*nowhere/,
+      ],
+      'closed-port': [
+        { clusterRef, ...inS3({ endpoint: `http://${host.replace(/:\d+$/, ':1')}` }) },
+        /no connection|not reachable/,
+      ],
+      'wrong-key': [{ clusterRef, ...inS3({ awsSecret: 'wrong-key' }) }, /credentials/],
+    };
+    try {
+      for (const [name, [spec]] of Object.entries(broken)) await apply(name, spec);
+      for (const [name, [, words]] of Object.entries(broken)) {
+        const found = await poll(
+          async () => {
+            const { conditions = [], lastRun, phase } = (await readBackup(name))?.status ?? {};
+            const said =
+              conditions.find(({ type }) => type === 'Retrying')?.message ??
+              (lastRun?.outcome === 'Failed' ? lastRun.message : undefined);
+            return said === undefined ? undefined : { said, phase };
+          },
+          {
+            timeoutMs: 60_000,
+            otherwise: async () => `${name}: ${JSON.stringify((await readBackup(name))?.status)}`,
+          },
+        );
+        console.log(name, JSON.stringify(found));
+        expect(found.said).toMatch(words);
+        expect(['Retrying', 'Failed']).toContain(found.phase);
+        const events = await world.stack.kubectl(
+          '-n',
+          NAMESPACE,
+          'get',
+          'events',
+          '--field-selector',
+          `involvedObject.name=${name},type=Warning`,
+        );
+        expect(events).toMatch(words);
+      }
+    } finally {
+      for (const name of Object.keys(broken))
+        await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcdbackup', name, '--wait=false');
+      await store.stop();
+    }
+  }, 240_000);
 });

@@ -58,6 +58,19 @@ describe('a restore', () => {
         timeoutMs: 60_000,
       });
 
+      // The backup that was restored is what the cluster holds, whatever its id is now.
+      await poll(
+        async () => {
+          const found = await readCluster(world, NAMESPACE, CLUSTER);
+          const told = found?.status?.conditions?.find(({ type }) => type === 'BackedUp');
+          return (
+            (told?.status === 'True' && told.message.includes('from which the cluster was restored')) ||
+            undefined
+          );
+        },
+        { timeoutMs: 60_000 },
+      );
+
       const written = await client.stop();
       const restored = { revision, bump: BUMP };
       for (const endpoint of await readyEndpoints(world, NAMESPACE, CLUSTER)) {

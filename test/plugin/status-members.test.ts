@@ -192,9 +192,11 @@ describe('alarms are those that the status names', () => {
     return out.match(/(?<=% of 2\.0 GiB +)\S+/g);
   };
 
-  test('by member', async () => {
-    // a1 is 161.
-    const message = 'memberID:161 alarm:NOSPACE ; memberID:161  alarm:CORRUPT';
+  test.each([
+    'alarm NOSPACE of member a1; alarm CORRUPT of member a1; etcd refuses writes',
+    // As earlier releases worded it: a1 is 161.
+    'memberID:161 alarm:NOSPACE ; memberID:161  alarm:CORRUPT',
+  ])('by member: %s', async message => {
     expect(await alarms([condition('Healthy', 'False', 'AlarmRaised', message)])).toEqual([
       'none',
       'NOSPACE,CORRUPT',

@@ -147,6 +147,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   EtcdOperatorWorkflowStuck: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind =>
     told(kind, 'WorkflowStuck'),
   ),
+  EtcdOperatorRetrying: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind => told(kind, 'Retrying')),
   EtcdOperatorUncaughtErrors: one(
     { [`etcd_operator_uncaught_errors_total{${OPERATOR},origin="uncaughtException"}`]: { growsBy: 1 } },
     { namespace: 'etcd-operator' },

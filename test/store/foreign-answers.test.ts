@@ -108,3 +108,17 @@ test.each(['ABS', 'OSS', 'GCS'] as const)(
     expect(told).not.toMatch(/\p{Cc}/u);
   },
 );
+
+test('S3: a refusal of HEAD, which has no body, is told with the words of a listing', async () => {
+  body = '<?xml version="1.0"?><Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>';
+  headers = { 'x-amz-request-id': '1' };
+  const spec = { type: 'S3', path: 'bucket/a', endpoint, forcePathStyle: true } as const;
+  const store = await openStore(spec, SECRETS.S3(), { attempts: 1 });
+  try {
+    const { code, message } = await failure(store.head('a'));
+    expect(code).toBe('denied');
+    expect(message).toContain('HTTP 403 InvalidAccessKeyId: no such key; use credentials');
+  } finally {
+    await store.close();
+  }
+});

@@ -11,13 +11,14 @@ export async function backupsOfCluster(
   kube: KubeClient,
   cluster: ClusterFacts,
 ): Promise<readonly BackupOfCluster[]> {
-  const { clusterID } = cluster.status;
+  const { clusterID, incarnation } = cluster.status;
   if (clusterID === undefined || cluster.deleting) return [];
   // Those that name no cluster name the addresses of its members, which no API server selects by.
   const { namespace, name } = cluster;
   const selection = { namespace, field: BACKUP_CLUSTER_FIELD, values: [name, ''] };
   const items = await listSelected(kube, 'EtcdBackup', selection);
-  return items.map(asBackup).flatMap(backup => backupOfCluster(backup, { name, clusterId: clusterID }) ?? []);
+  const of = { name, clusterId: clusterID, restoredFrom: incarnation?.restore?.location };
+  return items.map(asBackup).flatMap(backup => backupOfCluster(backup, of) ?? []);
 }
 
 /** The API server validated it against our own schema, so its shape is known. */

@@ -59,7 +59,7 @@ export async function tryRestore(
   const objects = [
     peerService(next),
     clientService(next),
-    disruptionBudget(next),
+    seedBudget(next),
     claimOf(next, trial),
     claimStoreSecret(owner, {}),
     volume,

@@ -2,6 +2,7 @@
  * Every condition that a resource of this operator can carry, with every reason it can have. Pure data: status is written
  * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
  */
+import { ACTIVITY_CONDITIONS } from './of-activities.ts';
 import { BACKUP_CONDITIONS } from './of-backups.ts';
 import { CERTIFICATE_CONDITIONS } from './of-certificates.ts';
 import { OPERATOR_CONDITIONS } from './of-operator.ts';
@@ -30,6 +31,7 @@ const TABLE = {
   ...SPEC_CONDITIONS,
   ...CERTIFICATE_CONDITIONS,
   ...OPERATOR_CONDITIONS,
+  ...ACTIVITY_CONDITIONS,
   ...BACKUP_CONDITIONS,
   ...RESTORE_CONDITIONS,
   Accepted: {

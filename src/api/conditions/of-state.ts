@@ -84,7 +84,7 @@ export const STATE_CONDITIONS = {
       MembersMissing: ['The cluster has fewer members than its specification requests.', WAIT],
       AlarmRaised: [
         'etcd raised NOSPACE or CORRUPT.',
-        'NOSPACE: raise spec.etcd.quotaBackendBytes, or delete keys, compact and defragment, and disarm the alarm. CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
+        'NOSPACE lasts until it is disarmed. First make room: raise spec.etcd.quotaBackendBytes and wait for the rollout, or delete keys, compact, and defragment each member. Then run: etcdctl alarm disarm. CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
       ],
       Hibernated: ['The cluster is hibernated as requested.', 'Set spec.hibernated to false to resume it.'],
       NotCreated: ['Nothing was created.', 'Read the other conditions.'],

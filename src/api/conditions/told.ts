@@ -10,6 +10,7 @@ const OF_OPERATOR = {
   TemporalUnavailable: { unreachable: ['Unreachable'] },
   WorkflowStuck: { stuck: ['WorkflowTaskFailing'] },
   PassFailing: { failing: ['PassFails', 'TasksNotCompleted', 'OtherTaskQueue'] },
+  Retrying: { failing: ['ActivityFails'] },
 } as const satisfies Reasons;
 
 /** By kind, type and concern: the reasons that one alert is about. */

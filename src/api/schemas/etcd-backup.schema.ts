@@ -165,8 +165,8 @@ const backupStatus = z
       'When a backup was last restored in a separate pod and found equal to the cluster.',
     ).optional(),
     phase: statusValue(
-      ['', 'Pending', 'Running', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
-      'What the backup does.',
+      ['', 'Pending', 'Running', 'Retrying', 'Scheduled', 'Suspended', 'Succeeded', 'Failed'],
+      'What the backup does. Retrying: a run is under way that has failed at least twice and is tried again; see the condition Retrying.',
     ).optional(),
     conditions: conditions.optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),

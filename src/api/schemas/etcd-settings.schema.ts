@@ -43,7 +43,7 @@ export const etcdSettings = cel(
   z
     .object({
       quotaBackendBytes: quantityBetween(
-        '1Mi',
+        '16Mi',
         '64Gi',
         'The maximum size of the database, in bytes or as a size. Absent: 2Gi, or 8Gi with the profile Kubernetes. The volume should have three times this size plus 2Gi.',
       ).optional(),

@@ -182,6 +182,9 @@ function storageFormFaults({ storage, pod }: EtcdClusterSpec): string[] {
   return forms.length > 1 ? [`${forms.join(' and ')} exclude each other: keep one`] : [];
 }
 
+/** Of a database in bytes: in a smaller one etcd raises NOSPACE after a handful of writes. */
+const LEAST_QUOTA = 16 * 2 ** 20;
+
 function etcdFaults(spec: EtcdClusterSpec, config: ClusterConfig): readonly string[] {
   const faults: string[] = [];
   const { heartbeatIntervalMs, electionTimeoutMs, autoCompaction } = config.etcd;
@@ -197,6 +200,12 @@ function etcdFaults(spec: EtcdClusterSpec, config: ClusterConfig): readonly stri
         `spec.etcd.${field} ${quote(String(value))} is no size: write bytes, or a size such as 2Gi`,
       );
     }
+  }
+  const { quotaBackendBytes: quota } = config.etcd;
+  if (quota < LEAST_QUOTA) {
+    faults.push(
+      `spec.etcd.quotaBackendBytes is ${quota} bytes: write at least 16Mi, since a smaller database is full after a few writes`,
+    );
   }
   const { mode, retention } = autoCompaction;
   const number = /^\d+$/.test(retention);

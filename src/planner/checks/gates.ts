@@ -4,6 +4,7 @@
  * before the next one is touched), with what an operator can see besides: learners, alarms, lag, readiness, and whether
  * the members hold the same keys.
  */
+import { alarmText } from '../model/alarms.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { isAtLeast } from '../../api/versions/compare.ts';
@@ -100,7 +101,7 @@ function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined):
   const faults = views.flatMap(({ name, probe }) => {
     if (probe === undefined) return [`${name} does not answer`];
     const errors = probe.errors.filter(error => tolerated?.test(error) !== true);
-    return errors.length > 0 ? [`${name}: ${errors.join(', ')}`] : [];
+    return errors.length > 0 ? [`${name}: ${errors.map(alarmText).join(', ')}`] : [];
   });
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }

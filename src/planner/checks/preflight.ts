@@ -1,4 +1,5 @@
 /** What must hold right before a membership change. Each check names what is wrong; the first finding stops. */
+import { alarmText } from '../model/alarms.ts';
 import type { Obstacle } from '../model/decision.ts';
 import { quorum } from './quorum.ts';
 import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
@@ -45,7 +46,7 @@ export function noPodTerminating(rest: readonly MemberView[]): Obstacle | undefi
 /** Alarms are named: one of NOSPACE makes every member unhealthy, and is something to be done about. */
 function faultOf({ name, probe }: MemberView): string {
   if (probe === undefined) return `${name} does not answer`;
-  return `${name}: ${probe.read.ok ? probe.errors.join(', ') : probe.read.message}`;
+  return `${name}: ${probe.read.ok ? probe.errors.map(alarmText).join(', ') : probe.read.message}`;
 }
 
 /** Before a member is removed: those that stay are healthy in a number that is a quorum of what is left. */

@@ -5,7 +5,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import type { BackupEntry, BackupRun, EtcdBackup, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
-import { newestEntry } from './newest-entry.ts';
+import { newestEntry, newestVerified } from './newest-entry.ts';
 
 /** One EtcdBackup that is about this cluster. Plain JSON. */
 export interface BackupOfCluster {
@@ -15,8 +15,12 @@ export interface BackupOfCluster {
   readonly asked?: string;
   /** It goes away: nothing is asked of it any more. */
   readonly deleting?: boolean;
-  /** The newest object of this very cluster that is verified. */
+  /** The newest object of this very cluster that is verified; before its first, the one that the cluster was restored from. */
   readonly newest: BackupEntry | undefined;
+  /** `newest` is what the cluster was restored from. */
+  readonly isOrigin?: boolean;
+  /** Its newest verified object, of a cluster that had this name before; only where `newest` is none. */
+  readonly foreign?: BackupEntry;
   readonly lastRun: BackupRun | undefined;
   /** When the next one is due, RFC 3339; undefined when none is. */
   readonly nextRun: string | undefined;
@@ -27,7 +31,12 @@ export interface BackupOfCluster {
 /** What an EtcdBackup says of the cluster; undefined when it is about another one. */
 export function backupOfCluster(
   { metadata, spec, status = {} }: EtcdBackup,
-  cluster: { readonly name: string; readonly clusterId: string },
+  cluster: {
+    readonly name: string;
+    readonly clusterId: string;
+    /** Where the backup is that the cluster was restored from, if it was. */
+    readonly restoredFrom?: string | undefined;
+  },
 ): BackupOfCluster | undefined {
   const services = (spec.etcdEndpoints ?? []).map(text => {
     const endpoint = parseEndpoint(text);
@@ -35,11 +44,12 @@ export function backupOfCluster(
   });
   const isOfCluster = spec.clusterRef?.name === cluster.name || services.includes(cluster.name);
   if (!isOfCluster) return undefined;
-  const newest = newestEntry(
-    (status.history ?? []).filter(
-      ({ verified = '', clusterID }) => verified !== '' && clusterID === cluster.clusterId,
-    ),
-  );
+  const { history = [] } = status;
+  const own = newestVerified(history.filter(({ clusterID }) => clusterID === cluster.clusterId));
+  // A restore in place gives the cluster another id. What it was made from is what it holds, and the way back to it.
+  const origin = newestVerified(history.filter(({ location }) => location === cluster.restoredFrom));
+  const newest = own ?? origin;
+  const foreign = newest === undefined ? newestVerified(history) : undefined;
   const { timeoutSeconds } = backupWithDefaults(spec);
   const { name, uid, annotations, deletionTimestamp } = metadata;
   const asked = annotations?.[ANNOTATION_BACKUP_ASKED];
@@ -49,6 +59,8 @@ export function backupOfCluster(
     ...(asked !== undefined && { asked }),
     ...(deletionTimestamp !== undefined && { deleting: true }),
     newest,
+    ...(own === undefined && origin !== undefined && { isOrigin: true }),
+    ...(foreign && { foreign }),
     lastRun: status.lastRun,
     nextRun: status.nextRun,
     timeoutSeconds,
@@ -65,28 +77,61 @@ export function lastBackup(
   return { lastBackup: { time, location, ...(revision !== undefined && { revision }) } };
 }
 
-/** Nothing is said of a cluster that nobody asked to have backed up. */
+/**
+ * Whether there is a backup to go back to. Of several EtcdBackups the one with the newest verified backup decides; what is wrong with
+ * others is said beside. Nothing is said of a cluster that nobody asked to have backed up.
+ */
 export function backedUp(backups: readonly BackupOfCluster[], now: number): readonly ConditionFinding[] {
   if (backups.length === 0) return [];
-  const newest = newestOf(backups);
-  const failed = backups.find(({ lastRun }) => lastRun?.outcome === 'Failed');
-  if (failed !== undefined) {
-    const message = `EtcdBackup ${failed.name}: ${failed.lastRun?.message ?? 'no reason was given'}`;
-    return [finding('BackedUp', 'BackupFailed', message)];
-  }
-  if (newest === undefined) return [finding('BackedUp', 'NoBackup')];
-  const overdue = backups.find(backup => isOverdue(backup, now));
-  if (overdue !== undefined) {
-    const message = `EtcdBackup ${overdue.name} was due at ${overdue.nextRun ?? ''}; the newest backup is from ${newest.time}`;
-    return [finding('BackedUp', 'BackupTooOld', message)];
-  }
-  return [finding('BackedUp', 'VerifiedBackup', `${newest.location} from ${newest.time}`)];
+  const best = latestBackup(backups);
+  const faults = backups.flatMap(backup => faultOf(backup, now) ?? []);
+  const decisive = best === undefined ? faults[0] : faults.find(({ name }) => name === best.name);
+  const others = faults.filter(fault => fault !== decisive).map(({ message }) => message);
+  if (best?.newest === undefined)
+    return [
+      decisive?.reason === 'BackupFailed'
+        ? finding('BackedUp', 'BackupFailed', [decisive.message, ...others].join('; '))
+        : finding('BackedUp', 'NoBackup', foreignOnly(backups)),
+    ];
+  const { location, time } = best.newest;
+  const what = best.isOrigin === true ? ', from which the cluster was restored; none was made since' : '';
+  const newest = `${location} from ${time}${what}`;
+  if (decisive === undefined) return [finding('BackedUp', 'VerifiedBackup', [newest, ...others].join('; '))];
+  const message = [decisive.message, `the newest verified backup is ${newest}`, ...others].join('; ');
+  return [finding('BackedUp', decisive.reason, message)];
 }
 
-/** The one that has the newest verified backup of all; undefined when none has any. */
+/** Those of another incarnation do not hold what this cluster holds. */
+function foreignOnly(backups: readonly BackupOfCluster[]): string | undefined {
+  const found = backups.find(({ foreign }) => foreign !== undefined);
+  if (found?.foreign === undefined) return undefined;
+  const { location, time, clusterID } = found.foreign;
+  return `no EtcdBackup has a verified object of this cluster: the newest of EtcdBackup ${found.name}, ${location} from ${time}, is of the cluster with the id ${clusterID ?? 'that is not recorded'}, which had this name before`;
+}
+
+interface Fault {
+  readonly name: string;
+  readonly reason: 'BackupFailed' | 'BackupTooOld';
+  readonly message: string;
+}
+
+/** Why an EtcdBackup is not as it should be. */
+function faultOf(backup: BackupOfCluster, now: number): Fault | undefined {
+  const { name, lastRun, nextRun = '' } = backup;
+  if (lastRun?.outcome === 'Failed') {
+    const message = `EtcdBackup ${name}: ${lastRun.message ?? 'no reason was given'}`;
+    return { name, reason: 'BackupFailed', message };
+  }
+  if (!isOverdue(backup, now)) return undefined;
+  return { name, reason: 'BackupTooOld', message: `EtcdBackup ${name} was due at ${nextRun}` };
+}
+
+/** The one that has the newest verified backup of all; undefined when none has any. What was made of this cluster comes before what it was made from. */
 export function latestBackup(backups: readonly BackupOfCluster[]): BackupOfCluster | undefined {
-  const newest = newestEntry(backups.flatMap(backup => backup.newest ?? []));
-  return newest && backups.find(backup => backup.newest === newest);
+  const own = backups.filter(({ isOrigin }) => isOrigin !== true);
+  const candidates = own.some(({ newest }) => newest !== undefined) ? own : backups;
+  const newest = newestEntry(candidates.flatMap(backup => backup.newest ?? []));
+  return newest && candidates.find(backup => backup.newest === newest);
 }
 
 function newestOf(backups: readonly BackupOfCluster[]): BackupEntry | undefined {

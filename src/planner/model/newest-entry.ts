@@ -1,4 +1,4 @@
-/** Which of several backups is the newest. Pure. */
+/** Which of several backups are verified, and which is the newest: the one answer for conditions, restores, upgrades and the plugin. Pure. */
 import type { BackupEntry } from '../../api/schemas/types.ts';
 
 /** The same entries, the one with the latest time first. */
@@ -21,4 +21,14 @@ export function newestEntry<Entry extends Pick<BackupEntry, 'time' | 'revision' 
       other.clusterID === clusterID && (other.revision ?? 0) > (newest?.revision ?? 0) ? other : newest,
     latest,
   );
+}
+
+/** Whether its verification has shown it to be whole; one that was found bad since, or never verified, is not. */
+export function isVerified({ verified = '' }: Pick<BackupEntry, 'verified'>): boolean {
+  return verified !== '';
+}
+
+/** The newest of those that are verified; undefined when none is. */
+export function newestVerified(entries: readonly BackupEntry[]): BackupEntry | undefined {
+  return newestEntry(entries.filter(isVerified));
 }

@@ -1,4 +1,5 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
+import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
@@ -173,7 +174,11 @@ function healthy(findings: Findings): ConditionFinding {
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
   const probes = answered(observation);
   const alarms = probes.flatMap(probe => probe.errors).filter(error => /NOSPACE|CORRUPT/.test(error));
-  if (alarms.length > 0) return finding('Healthy', 'AlarmRaised', [...new Set(alarms)].join('; '));
+  if (alarms.length > 0) {
+    const said = [...new Set(alarms)].map(alarmText).join('; ');
+    const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(cluster)}` : '';
+    return finding('Healthy', 'AlarmRaised', `${said}${end}`);
+  }
   const unhealthy = members.filter(member => member.detail.health === 'Unhealthy');
   if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));
   const unknown = members.filter(member => member.detail.health === 'Unknown');

@@ -1,4 +1,5 @@
 /** What status says of each member: only what was just observed. */
+import { alarmText } from '../model/alarms.ts';
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
 import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
@@ -151,7 +152,8 @@ function healthOf(
     if (isRunningOutOfMemory(pod)) return { health: 'Unhealthy', complaint: pod.lastExit?.message ?? '' };
     return { health: 'Unknown', complaint: probe?.message ?? 'its pod has no address' };
   }
-  if (probe.errors.length > 0) return { health: 'Unhealthy', complaint: probe.errors.join(', ') };
+  if (probe.errors.length > 0)
+    return { health: 'Unhealthy', complaint: probe.errors.map(alarmText).join(', ') };
   if (!probe.read.ok) return { health: 'Unhealthy', complaint: probe.read.message };
   return { health: 'Healthy' };
 }

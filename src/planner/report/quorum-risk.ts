@@ -1,4 +1,5 @@
 /** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what people do. */
+import { isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf } from '../checks/evidence.ts';
@@ -19,7 +20,9 @@ export function quorumAtRisk(observation: Situation, members: readonly ObservedM
   const voters = votersOf(observation, members).filter(
     ({ detail }) => !strangers.some(({ name }) => name === detail.name),
   );
-  const away = voters.filter(({ detail }) => detail.health !== 'Healthy');
+  const away = voters.filter(
+    ({ detail }) => detail.health !== 'Healthy' && !onlyFull(observation, detail.name),
+  );
   if (away.length === 0 && strangers.length === 0) return [];
   const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
   const healthy = voters.length - away.length;
@@ -51,6 +54,14 @@ export function isQuorumImpossible(observation: Situation, members: readonly Obs
   const voters = votersOf(observation, members);
   const running = voters.filter(({ detail }) => isRunning(observation, detail.name));
   return voters.length > 0 && running.length < quorum(voters.length);
+}
+
+/** A member whose database is full votes, and answers reads: no quorum is at risk. */
+function onlyFull({ probes }: Situation, name: string): boolean {
+  const probe = probes[name];
+  return (
+    probe?.answered === true && probe.read.ok && probe.errors.length > 0 && probe.errors.every(isNoSpace)
+  );
 }
 
 /** Voters that were added by hand: etcd counts them for a quorum, whatever the operator thinks of them. */

@@ -3,7 +3,7 @@ import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
 import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { BackupEntry, EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import { newestEntry } from '../model/newest-entry.ts';
+import { isVerified, newestVerified } from '../model/newest-entry.ts';
 import type { Obstacle } from '../model/decision.ts';
 
 /** A store with its credentials' names, and the key in it. */
@@ -93,7 +93,7 @@ function whyNotThisOne(
   { sha256 }: EtcdRestore['spec'],
   { name, entry }: { readonly name: string; readonly entry: BackupEntry },
 ): Obstacle | undefined {
-  if ((entry.verified ?? '') === '') {
+  if (!isVerified(entry)) {
     return missing(`${entry.location} is not verified, so it is not restored: name another backup`);
   }
   if (sha256 === undefined || entry.sha256 === undefined || entry.sha256 === sha256) return undefined;
@@ -125,7 +125,6 @@ function namedObject(restore: EtcdRestore['spec']): RestoreObject | Obstacle {
 
 /** The newest verified entry of all, until a time, or up to a revision. */
 export function entryAt(history: readonly BackupEntry[], at: string | number): BackupEntry | undefined {
-  const verified = history.filter(entry => (entry.verified ?? '') !== '');
   const text = String(at);
   const until = parseTimestamp(text);
   const fits = (entry: BackupEntry): boolean => {
@@ -133,7 +132,7 @@ export function entryAt(history: readonly BackupEntry[], at: string | number): B
     if (/^\d+$/.test(text)) return entry.revision !== undefined && entry.revision <= Number(text);
     return until !== undefined && (parseTimestamp(entry.time) ?? Number.POSITIVE_INFINITY) <= until;
   };
-  return newestEntry(verified.filter(fits));
+  return newestVerified(history.filter(fits));
 }
 
 function missing(message: string): Obstacle {

@@ -1,5 +1,6 @@
 /** The EtcdRestore that a command line stands for. Pure. */
 import type { BackupEntry, EtcdBackup, EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
+import { isVerified } from '../../planner/model/newest-entry.ts';
 import { entryAt } from '../../planner/restore/backup-object.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { failure, usageFailure } from '../failure.ts';
@@ -66,7 +67,7 @@ function byName(name: string, flags: Flags, backups: readonly EtcdBackup[]): Cho
 
 /** The operator restores no other. @throws Failure */
 function verified(entry: BackupEntry): BackupEntry {
-  if ((entry.verified ?? '') !== '') return entry;
+  if (isVerified(entry)) return entry;
   throw failure(
     `${entry.location} is not verified, so it is not restored`,
     'If it is only not known to be good, verify it with: kubectl etcd verify-again NAME --location LOCATION',

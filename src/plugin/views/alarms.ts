@@ -4,8 +4,8 @@ import { conditionOf } from './conditions.ts';
 
 /** Reasons of Healthy for which members were asked. If one answered, there was no alarm: each names those of all. */
 const NO_ALARM = ['AllMembersHealthy', 'MembersUnhealthy', 'MembersMissing'];
-/** As etcd words them, with the decimal id of the member. */
-const ALARM = /memberID:(\d+)\s+alarm:([A-Z]+)/g;
+/** As the condition words them (src/planner/model/alarms.ts), and as earlier releases did, in etcd's words with the decimal id of the member. */
+const ALARM = /alarm ([A-Z]+) of member ([0-9a-f]+)|memberID:(\d+)\s+alarm:([A-Z]+)/g;
 
 /** By the hexadecimal id of the member; undefined: the status does not tell. */
 export function alarmsOf({ status = {} }: EtcdCluster): ReadonlyMap<string, readonly string[]> | undefined {
@@ -15,9 +15,9 @@ export function alarmsOf({ status = {} }: EtcdCluster): ReadonlyMap<string, read
   if (NO_ALARM.includes(condition.reason)) return hasAnswered ? new Map() : undefined;
   if (condition.reason !== 'AlarmRaised') return undefined;
   const found = new Map<string, string[]>();
-  for (const [, id = '0', alarm = ''] of condition.message.matchAll(ALARM)) {
-    const hexadecimal = BigInt(id).toString(16);
-    found.set(hexadecimal, [...(found.get(hexadecimal) ?? []), alarm]);
+  for (const [, alarm, id, decimal = '0', before = ''] of condition.message.matchAll(ALARM)) {
+    const hexadecimal = id ?? BigInt(decimal).toString(16);
+    found.set(hexadecimal, [...(found.get(hexadecimal) ?? []), alarm ?? before]);
   }
   // Worded in another way, it would read as if no member had an alarm.
   return found.size === 0 ? undefined : found;

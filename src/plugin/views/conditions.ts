@@ -12,6 +12,7 @@ const WRONG_WHEN_TRUE = [
   'TemporalUnavailable',
   'WorkflowStuck',
   'PassFailing',
+  'Retrying',
   'UpgradeBlocked',
   'OutOfMemory',
 ];

@@ -1,5 +1,6 @@
 /** Whether the newest backup of an EtcdBackup is good, as its verification has shown. Pure. */
 import type { EtcdBackup } from '../../api/schemas/types.ts';
+import { isVerified } from '../../planner/model/newest-entry.ts';
 import { field, type Line, toned } from './lines.ts';
 import { age } from './times.ts';
 
@@ -39,13 +40,13 @@ export function verdictOf({ spec, status = {} }: EtcdBackup): VerdictShown {
     ...failed,
   ];
   const { location, time } = newest;
-  return { good: verified !== '' && !isWeaker, verified, location, time, doubts };
+  return { good: isVerified({ verified }) && !isWeaker, verified, location, time, doubts };
 }
 
 export function verdictLines(backup: EtcdBackup, verdict: VerdictShown, now: number): readonly Line[] {
   const { good, verified, location = '', time, doubts } = verdict;
   const { name } = backup.metadata;
-  const older = (backup.status?.history ?? []).filter(each => (each.verified ?? '') !== '').length;
+  const older = (backup.status?.history ?? []).filter(isVerified).length;
   return [
     [
       toned(

@@ -99,9 +99,12 @@ function clustersNamed(object: KubeObject): readonly string[] {
 /** What of an EtcdBackup the status of its clusters tells: they have to be looked at when it changes. */
 function resultsOf(object: KubeObject): string | undefined {
   if (object.kind !== 'EtcdBackup') return undefined;
-  const [newest] = listAt(object, 'status', 'history');
+  // Any of them may be found bad, or be deleted, and it may be the newest that is verified.
+  const history = listAt(object, 'status', 'history').map(entry =>
+    pick(entry, 'location', 'verified', 'clusterID'),
+  );
   const runs = pick(object['status'], 'lastRun', 'lastSuccessDate', 'nextRun');
-  return fingerprint([clustersNamed(object), at(object, 'spec', 'timeoutSeconds'), newest, runs]);
+  return fingerprint([clustersNamed(object), at(object, 'spec', 'timeoutSeconds'), history, runs]);
 }
 
 /** What a status holds that the operator writes and relies on, by field; gone when somebody took the status away. */

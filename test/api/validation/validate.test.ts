@@ -88,6 +88,7 @@ describe('an old cluster', () => {
       { etcd: { quotaBackendBytes: 'much' } },
       'spec.etcd.quotaBackendBytes "much" is no size',
     ],
+    ['a quota that is full at once', { etcd: { quotaBackendBytes: '8Mi' } }, 'write at least 16Mi'],
     [
       'a senseless retention',
       { etcd: { autoCompaction: { retention: 'soon' } } },

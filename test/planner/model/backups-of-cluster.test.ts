@@ -12,11 +12,15 @@ import {
 const CLUSTER = { name: 'example', clusterId: 'c0ffee' };
 const NOW = Date.parse('2026-11-21T10:00:00Z');
 
-function of(status: EtcdBackupStatus, spec: Partial<EtcdBackupSpec> = {}): BackupOfCluster | undefined {
+function of(
+  status: EtcdBackupStatus,
+  spec: Partial<EtcdBackupSpec> = {},
+  { name = 'nightly', restoredFrom }: { name?: string; restoredFrom?: string } = {},
+): BackupOfCluster | undefined {
   const backup: EtcdBackup = {
     apiVersion: API_VERSION,
     kind: 'EtcdBackup',
-    metadata: { name: 'nightly', namespace: 'shop', uid: 'u-1' },
+    metadata: { name, namespace: 'shop', uid: 'u-1' },
     spec: {
       storageType: 'S3',
       s3: { path: 'b/k' },
@@ -25,7 +29,7 @@ function of(status: EtcdBackupStatus, spec: Partial<EtcdBackupSpec> = {}): Backu
     },
     status,
   };
-  return backupOfCluster(backup, CLUSTER);
+  return backupOfCluster(backup, { ...CLUSTER, restoredFrom });
 }
 
 const ENTRY = {
@@ -41,6 +45,13 @@ function said(...backups: readonly (BackupOfCluster | undefined)[]): string | un
     backups.filter(each => each !== undefined),
     NOW,
   )[0]?.reason;
+}
+
+function worded(...backups: readonly (BackupOfCluster | undefined)[]): string | undefined {
+  return backedUp(
+    backups.filter(each => each !== undefined),
+    NOW,
+  )[0]?.message;
 }
 
 describe('an EtcdBackup is about a cluster', () => {
@@ -69,12 +80,44 @@ describe('the condition BackedUp', () => {
   it('counts none of an earlier incarnation, and none that is not verified', () => {
     expect(said(of({ history: [{ ...ENTRY, clusterID: 'beef' }] }))).toBe('NoBackup');
     expect(said(of({ history: [{ ...ENTRY, verified: '' }] }))).toBe('NoBackup');
+    expect(worded(of({ history: [{ ...ENTRY, clusterID: 'beef' }] }))).toContain(
+      'is of the cluster with the id beef',
+    );
   });
-  it('is False when the last run of any failed', () => {
+  const FAILED = { lastRun: { outcome: 'Failed', message: 'the store is full' } } as const;
+  it('is False when the last run of the only one failed, and names the newest backup', () => {
+    expect(said(of(FAILED))).toBe('BackupFailed');
+    expect(said(of({ ...FAILED, history: [ENTRY] }))).toBe('BackupFailed');
+    expect(worded(of({ ...FAILED, history: [ENTRY] }))).toBe(
+      `EtcdBackup nightly: the store is full; the newest verified backup is ${ENTRY.location} from ${ENTRY.time}`,
+    );
+  });
+  it('is that of the EtcdBackup with the newest verified backup, and names another that fails beside', () => {
+    const failing = of(FAILED, {}, { name: 'weekly' });
     const good = of({ history: [ENTRY] });
-    expect(said(good, of({ lastRun: { outcome: 'Failed', message: 'the store is full' } }))).toBe(
+    expect(said(failing, good)).toBe('VerifiedBackup');
+    expect(worded(failing, good)).toBe(
+      `${ENTRY.location} from ${ENTRY.time}; EtcdBackup weekly: the store is full`,
+    );
+    const older = { ...ENTRY, time: '2026-11-20T02:30:00Z', revision: 5, location: 's3://b/older' };
+    expect(said(of({ ...FAILED, history: [ENTRY] }), of({ history: [older] }, {}, { name: 'weekly' }))).toBe(
       'BackupFailed',
     );
+  });
+  it('is True after a restore in place, with the backup that the cluster was restored from', () => {
+    const before = { ...ENTRY, clusterID: 'beef' };
+    const later = { ...before, time: '2026-11-21T03:30:00Z', revision: 9, location: 's3://b/k_v9' };
+    const restored = { restoredFrom: ENTRY.location };
+    const nightly = of({ history: [later, before] }, {}, restored);
+    expect(said(nightly)).toBe('VerifiedBackup');
+    expect(worded(nightly)).toBe(
+      `${ENTRY.location} from ${ENTRY.time}, from which the cluster was restored; none was made since`,
+    );
+    const own = { ...ENTRY, time: '2026-11-21T01:00:00Z', location: 's3://b/own' };
+    expect(worded(nightly, of({ history: [own] }, {}, { ...restored, name: 'weekly' }))).toContain(
+      own.location,
+    );
+    expect(said(of({ history: [{ ...before, verified: '' }] }, {}, restored))).toBe('NoBackup');
   });
   it('is False when a backup is overdue by more than it may take', () => {
     const policy = { backupPolicy: { timeoutInSecond: 600, backupIntervalInSecond: 3600 } };

@@ -120,13 +120,14 @@ describe('a request to replace a member', () => {
 
 describe('a removal that would leave too few healthy members', () => {
   it('names what is wrong with those that would stay', () => {
-    const alarm = 'memberID:1 alarm:NOSPACE ';
+    const alarm = 'memberID:161 alarm:NOSPACE ';
+    const said = 'alarm NOSPACE of member a1';
     const probes = Object.fromEntries(namesOf(2).map(name => [name, aProbe({ name, errors: [alarm] })]));
     const decision = plan(lost(aCluster({ status: aRunningStatus() }), { probes }), {});
     expect(decision).toMatchObject({
       kind: 'blocked',
       reason: 'QuorumAtRisk',
-      message: `example-2 is not removed: only 0 of the 2 members that would remain are known to be healthy; example-0: ${alarm}; example-1: ${alarm}`,
+      message: `example-2 is not removed: only 0 of the 2 members that would remain are known to be healthy; example-0: ${said}; example-1: ${said}`,
     });
   });
 });

@@ -60,6 +60,13 @@ const stamped = {
   pods: namesOf(3).map(name => aPod({ name, clusterId: undefined })),
 };
 
+it('QuorumAtRisk is not told of members whose database is full: they vote', () => {
+  const probes = Object.fromEntries(
+    namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:161 alarm:NOSPACE '] })]),
+  );
+  expect(report(aRunningCluster({ probes }))).not.toHaveProperty('QuorumAtRisk');
+});
+
 describe('Available', () => {
   const cases: readonly [title: string, Observation, string, string, string | RegExp][] = [
     [
@@ -254,12 +261,12 @@ describe('Healthy', () => {
       'an alarm is raised, each said once',
       aRunningCluster({
         probes: Object.fromEntries(
-          namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:a1 alarm:NOSPACE'] })]),
+          namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:161 alarm:NOSPACE '] })]),
         ),
       }),
       'False',
       'AlarmRaised',
-      /^memberID:a1 alarm:NOSPACE$/,
+      /^alarm NOSPACE of member a1; etcd refuses writes until .* kubectl -n shop exec svc\/example-client -c etcd -- etcdctl alarm disarm$/,
     ],
     [
       'a member answers and its pod is not ready',

@@ -228,6 +228,21 @@ describe('an EtcdBackup', () => {
     await world.stop();
   });
 
+  test('has its cluster looked at when a backup that is not its newest is found bad', async () => {
+    const world = await settled();
+    const entries = (verified: string) => [
+      { location: 's3://b/2', verified: '' },
+      { location: 's3://b/1', verified },
+    ];
+    world.put(nightly, { spec, status: { history: entries('Checksum') } });
+    await world.clock.advance(MINUTE);
+    const before = world.temporal.signals(example).length;
+    world.put(nightly, { spec, status: { history: entries('') } });
+    await world.clock.advance(5_000);
+    expect(world.temporal.signals(example)).toHaveLength(before + 1);
+    await world.stop();
+  });
+
   test('has the cluster looked at that it is about no more', async () => {
     const world = await settled();
     world.put(nightly, { spec });

@@ -14,7 +14,7 @@ export function planTotalLoss(observation: Observation): Decision | undefined {
   const { cluster, restores = [], restoresEnded = [], backups = [] } = observation;
   if (cluster.config.recovery.totalLoss !== 'RestoreLatestBackup' || !isTotalLoss(observation))
     return undefined;
-  const backup = latestBackup(backups);
+  const backup = latestBackup(backups.filter(({ isOrigin }) => isOrigin !== true));
   const name = rescueName(observation);
   const isAsked = restores.some(restore => restore.refusal === undefined || restore.name === name);
   if (backup?.newest === undefined || isAsked || restoresEnded.includes(name)) return undefined;

@@ -4,6 +4,7 @@
  * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
  * renders otherwise: that comes with the next pod.
  */
+import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import { smallClaims } from '../volumes/growth.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
@@ -162,7 +163,7 @@ function rolloutSteps(observation: Situation, members: readonly Outdated[]): Ste
 function haltedBy(observation: Situation): Decision | undefined {
   if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
   const unready = unreadyPods(observation);
-  if (unready.length === 0) return undefined;
+  if (unready.length === 0) return stillFull(observation);
   const members = unready.map(pod => pod.name);
   const faults = unready.map(
     ({ name, trouble, notReadyBecause }) =>
@@ -173,7 +174,20 @@ function haltedBy(observation: Situation): Decision | undefined {
   ]);
 }
 
-/** A raised quota is the cure of NOSPACE: it must reach the members while the alarm stands. A lowered one must not. */
+/** Every member has the raised quota, and clients are still refused: that is not the end that the rollout was for. */
+function stillFull(observation: Situation): Decision | undefined {
+  const alarms = alarmsOfSpace(observation);
+  if (alarms.length === 0) return undefined;
+  const message = `every member runs with the new settings, but ${alarms.map(alarmText).join('; ')}: ${endOfNoSpace(observation.cluster)}`;
+  return blocked({ reason: 'RolloutHalted', message });
+}
+
+function alarmsOfSpace({ probes }: Situation): readonly string[] {
+  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  return [...new Set(errors.filter(isNoSpace))];
+}
+
+/** A raised quota makes room, which must come before NOSPACE is disarmed: it must reach the members while the alarm stands. A lowered one must not. */
 function tolerated(observation: Situation, members: readonly Outdated[]): RegExp | undefined {
   return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
 }
@@ -192,12 +206,15 @@ export const rolloutCluster: OperationRow = {
   progress: 'RollingOut',
   why: 'pods are not what the specification asks for',
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
+  // Until the alarm is disarmed: it would be forgotten that the raised quota has not ended it.
+  isUnfinished: observation => alarmsOfSpace(observation).length > 0,
 };
 
 function isRolledOut(observation: Situation): boolean {
   // Of what cannot be carried out nothing was.
   if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
   if (!observation.membership.known || !allAreReady(observation)) return false;
+  if (alarmsOfSpace(observation).length > 0) return false;
   const members = memberNames(observation);
   const pods = observation.pods.filter(pod => pod.owned && members.includes(pod.name));
   const hasDrift = pods.some(

@@ -30,7 +30,7 @@ import { situationOf } from '../../../../src/planner/situation.ts';
 const NAMES = namesOf(3);
 const CHANGED: EtcdClusterSpec = { etcd: { logLevel: 'warn' } };
 const QUOTA_BY_VARIABLE: EtcdClusterSpec = {
-  pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '1000' }] },
+  pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value: '20000000' }] },
 };
 
 /** What the pods carry that were made for this specification. */
@@ -153,7 +153,7 @@ describe('a changed specification', () => {
       given: {
         cluster: aCluster({ spec: { ...CHANGED, ...QUOTA_BY_VARIABLE }, status: aRunningStatus() }),
         pods: NAMES.map(name => aPod({ name, stamp: stampFor(name, QUOTA_BY_VARIABLE) })),
-        probes: probesWith('example-1', { dbSize: 900 }),
+        probes: probesWith('example-1', { dbSize: 18_000_000 }),
       },
       reason: 'DatabaseNearlyFull',
     },
@@ -209,6 +209,29 @@ describe('a changed specification', () => {
       ? { kind: 'operate', operation: 'rolloutCluster' }
       : { kind: 'blocked', reason: 'MembersUnhealthy' };
     expect(plan(observation, {})).toMatchObject(expected);
+  });
+
+  it('is not done while NOSPACE stands, and says how the alarm ends', () => {
+    const full = { errors: ['memberID:161 alarm:NOSPACE '], dbSize: 2 * GIB };
+    const observation = aRunningCluster({
+      cluster: aCluster({ status: { ...aRunningStatus(), ...ROLLING } }),
+      pods: NAMES.map(name => stampedPod(name)),
+      probes: Object.fromEntries(NAMES.map(name => [name, aProbe({ name, ...full })])),
+    });
+    expect(plan(observation, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'RolloutHalted',
+      message: expect.stringMatching(/alarm NOSPACE of member a1: .* etcdctl alarm disarm$/) as string,
+    });
+    const findings = {
+      observation: situationOf(observation),
+      decision: plan(observation, {}),
+      actor: {},
+      members: observedMembers(situationOf(observation)),
+    };
+    const status = statusOf(findings, { workflowId: 'w', now: NOW });
+    expect(status.operation?.type).toBe('rolloutCluster');
+    expect(status).not.toHaveProperty('lastOperation');
   });
 
   it.each([
