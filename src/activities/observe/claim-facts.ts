@@ -8,6 +8,7 @@ import {
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_LEFT_BY,
   ANNOTATION_REMOVAL,
+  ANNOTATION_STOPPED,
   isNameOfMember,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -42,6 +43,7 @@ export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
     labels: metadata.labels,
     annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
+    stopped: metadata.annotations?.[ANNOTATION_STOPPED],
     ...removalNotes(metadata.annotations),
   };
 }

@@ -26,6 +26,7 @@ const TOLD = {
         'NoMembers',
         'ReadFailed',
         'NoReadyMember',
+        'NoEndpoint',
         'Unreachable',
         'NotLookedAt',
       ],
