@@ -3,7 +3,7 @@ import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { Breach } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
 
-/** Of pods that the client Service leads to (the selector of docs/operations/clients.md). */
+/** The label by which the client Service selects pods. */
 const CLIENTS = 'etcd.database.coreos.com/clients';
 /** Long enough for the operator to have come to rest. */
 const A_WHILE = 150;
