@@ -3,6 +3,8 @@
  *
  *   --steps N --seed S   worlds from S on until N steps (ticks) were made; the first breach ends it with 1, its faults are made
  *                        as few as it takes, and its story is told
+ *   --random N           a clean run: N seeds drawn at random and printed, from each as many steps; goes on after a breach, and fails at
+ *                        the end if there was one
  *   --watched            in every world, and not in a quarter of them, workflows are told only what the watcher tells them
  *   --keep               goes on after a breach
  *   --only 3,7           one world in which only these faults happen
@@ -14,6 +16,7 @@
  *                        the oracle (test/simulation/oracle.ts); with --seed, --keep, and --path of a failure to begin with it
  *   --mutations          plays each scenario, then takes away one guard after the other: its scenario must break
  */
+import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Branches } from '../test/simulation/branches.ts';
 import type { ChanceMutation } from '../test/simulation/mutation.ts';
@@ -23,6 +26,7 @@ const { values } = parseArgs({
   options: {
     steps: { type: 'string', default: '100000' },
     seed: { type: 'string', default: '1' },
+    random: { type: 'string' },
     only: { type: 'string' },
     story: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
@@ -37,7 +41,17 @@ const { values } = parseArgs({
 
 if (values.mutations) await checkMutations(Number(values.seed));
 else if (values.observations !== undefined) await observe(Number(values.observations), Number(values.seed));
-else await run();
+else if (values.random !== undefined) await runRandom(Number(values.random));
+else await run(Number(values.seed), values.keep);
+
+/** From one seed after the other, each of which was chosen by nobody. */
+async function runRandom(count: number): Promise<void> {
+  for (let drawn = 1; drawn <= count; drawn += 1) {
+    const seed = randomInt(2 ** 32);
+    console.log(`seed ${seed} (${drawn} of ${count})`);
+    await run(seed, true);
+  }
+}
 
 /** Each scenario must hold with every guard in place, and break without the one that it is about. */
 async function checkMutations(seed: number): Promise<void> {
@@ -94,7 +108,7 @@ function complain(what: string): void {
   console.error(what);
 }
 
-async function run(): Promise<void> {
+async function run(first: number, keeps: boolean): Promise<void> {
   const branches = new Branches();
   if (values.branches || values.gate) await branches.begin();
   // Loaded only now: what is loaded earlier is neither counted nor mutated.
@@ -104,7 +118,7 @@ async function run(): Promise<void> {
   const coverage = new Coverage();
   const begun = performance.now();
   const sum = { steps: 0, passes: 0, worlds: 0, failures: 0 };
-  for (let seed = Number(values.seed); sum.steps < Number(values.steps); seed += 1) {
+  for (let seed = first; sum.steps < Number(values.steps); seed += 1) {
     const result = await simulate(seed, { coverage, only, isWatched: values.watched });
     sum.steps += result.ticks;
     sum.passes += result.passes;
@@ -116,12 +130,12 @@ async function run(): Promise<void> {
       console.error(`seed ${seed}: ${result.failure}`);
     }
     if (only !== undefined) break;
-    if (result.failure === undefined || values.keep) continue;
+    if (result.failure === undefined || keeps) continue;
     await explain(seed);
     break;
   }
   tell(sum, (performance.now() - begun) / 1000, coverage.counts);
-  if (values.gate) await guard(branches, Number(values.seed));
+  if (values.gate) await guard(branches, first);
   for (const { at, text } of values.branches ? await branches.unreached('src/planner') : [])
     console.log(`never reached: ${at}: ${text}`);
 }

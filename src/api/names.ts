@@ -67,6 +67,8 @@ export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
 /** Of a claim: its own uid, from when the operator began to remove its member, of which nothing was lost. No other claim is deleted at once. */
 export const ANNOTATION_REMOVAL = `${GROUP}/removal`;
+/** Of a claim whose member the operator stopped and is to start again: the uid of the pod that it stopped. Taken off with the start. */
+export const ANNOTATION_STOPPED = `${GROUP}/stopped`;
 /** Of a claim that a restore put aside: the name of the EtcdRestore. It is never deleted by the operator. */
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
 /** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */

@@ -3,7 +3,8 @@
  * input or output, so the same observation always gives the same decision.
  */
 import { OPERATIONS, PLANNERS } from './operations/index.ts';
-import { clientRoutingSteps } from './operations/repair/client-routing.ts';
+import { clientRoutingSteps, isWithdrawnOnly } from './operations/repair/client-routing.ts';
+import { closingSteps } from './operations/repair/closing.ts';
 import {
   withSubject,
   type Decision,
@@ -11,6 +12,8 @@ import {
   type Obstacle,
   operate,
   type Operation,
+  type Work,
+  asClosing,
   asRollback,
 } from './model/decision.ts';
 import type { PlannedUpon } from './model/step-catalogue.ts';
@@ -31,46 +34,73 @@ export function plan(observation: Observation | undefined, actor: Actor): Decisi
 /** The same, of a situation that is worked out already. */
 export function decide(situation: Situation, actor: Actor): Decision {
   const seen = { ...situation, actor };
-  const decision = admitting(firstDecision(seen, actor), seen, actor);
+  const decision = admitting(closing(firstDecision(seen, actor), seen, actor), seen, actor);
   return withActor(decision, actor);
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
-function firstDecision(observation: Situation, actor: Actor): Decision {
-  let passedOver: Decision | undefined;
+function firstDecision(observation: Situation, actor: Actor): Stopped {
+  let passedOver: Stopped | undefined;
   for (const planner of PLANNERS) {
     const wanted = asRestore(planner(observation), observation);
     if (wanted === undefined) continue;
     const decision = unlessStopped(wanted, observation, actor);
-    const isPassed = wanted.kind === 'operate' && isSkipped(actor, wanted);
-    if (!isPassed || decision.kind !== 'blocked') return decision;
-    passedOver ??= decision;
+    const isStopped = wanted.kind === 'operate' && decision.kind === 'blocked';
+    const found = { decision, stopped: isStopped ? wanted : undefined };
+    if (!isStopped || !isSkipped(actor, wanted)) return found;
+    passedOver ??= found;
   }
-  return passedOver ?? idle(nextLookSeconds(observation));
+  return passedOver ?? { decision: idle(nextLookSeconds(observation)), stopped: undefined };
+}
+
+/** A decision, and the work that it says is stopped. */
+interface Stopped {
+  readonly decision: Decision;
+  readonly stopped: Work | undefined;
+}
+
+/**
+ * What people, or a step that failed, have stopped is stopped when nothing is left half done: a member that the operator itself
+ * took away is given back first (docs/decisions/0128-*).
+ */
+function closing({ decision, stopped }: Stopped, observation: Situation, actor: Actor): Decision {
+  if (stopped === undefined) return decision;
+  const steps = closingSteps(observation, stopped);
+  if (steps.length === 0) return decision;
+  const work = asClosing(operate(underWay(observation) ?? 'repairCluster', steps));
+  return unlessStopped(work, observation, actor);
+}
+
+/** The operation that is recorded as being under way. */
+function underWay({ cluster }: Situation): Operation | undefined {
+  const { operation: recorded } = cluster.status;
+  return (Object.keys(OPERATIONS) as Operation[]).find(operation => operation === recorded?.type);
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
 function admitting(decision: Decision, observation: Situation, actor: Actor): Decision {
   const steps = clientRoutingSteps(observation, decision);
   if (steps.length === 0) return decision;
-  const underWay = (Object.keys(OPERATIONS) as Operation[]).find(
-    operation => operation === observation.cluster.status.operation?.type,
-  );
-  // Whoever is led away from for something that was aborted is led to again.
-  const first = asRollback(
-    operate(decision.kind === 'operate' ? decision.operation : (underWay ?? 'repairCluster'), steps),
-  );
+  const operation =
+    decision.kind === 'operate' ? decision.operation : (underWay(observation) ?? 'repairCluster');
+  // Whoever is led away from for something that was aborted or is paused is led to again.
+  const asEnd = isWithdrawnOnly(observation, steps) ? asClosing : asRollback;
+  const first = asEnd(operate(operation, steps));
   if (stopOf(first, observation, actor) !== undefined) return decision;
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
 
 /** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
-function withActor(decision: Decision, { approvals = [], requests = [], aborted, failed }: Actor): Decision {
+function withActor(
+  decision: Decision,
+  { approvals = [], requests = [], aborted, failed, paused }: Actor,
+): Decision {
   const plannedUpon: PlannedUpon = {
     ...(failed && isNonBlockingFailure({ failed }) && { failed }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
     ...(aborted && { aborted }),
+    ...(paused && { paused }),
   };
   if (decision.kind !== 'operate' || Object.keys(plannedUpon).length === 0) return decision;
   return { ...decision, step: { ...decision.step, plannedUpon } };
@@ -91,11 +121,14 @@ function unlessStopped(decision: Decision, observation: Situation, actor: Actor)
   return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
 }
 
-function stopOf(
-  { operation, step, undo, subject }: Extract<Decision, { kind: 'operate' }>,
-  { cluster }: Situation,
-  actor: Actor,
-): Obstacle | undefined {
+function stopOf(work: Work, { cluster }: Situation, actor: Actor): Obstacle | undefined {
+  const { operation, step, undo, closes, subject } = work;
+  const { failed } = actor;
+  if (closes !== undefined) {
+    // Only what failed itself waits for its back-off.
+    const isItself = failed?.operation === operation && (failed.step ?? step.kind) === step.kind;
+    return isItself ? stepFailed(failed) : undefined;
+  }
   if (actor.paused !== undefined) {
     return {
       reason: 'Paused',
@@ -113,9 +146,9 @@ function stopOf(
       message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or you send the signal resync`,
     };
   }
-  const { failed } = actor;
-  if (failed !== undefined && hasFailed(actor, { operation, step })) {
-    return { reason: 'StepFailed', message: `${failed.message}; the operator tries again` };
-  }
-  return undefined;
+  return failed !== undefined && hasFailed(actor, { operation, step }) ? stepFailed(failed) : undefined;
+}
+
+function stepFailed({ message }: NonNullable<Actor['failed']>): Obstacle {
+  return { reason: 'StepFailed', message: `${message}; the operator tries again` };
 }

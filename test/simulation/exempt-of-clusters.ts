@@ -315,7 +315,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     membersMissing: ['view.name === name'],
     claimOf: ['claim.deleting'],
     failedMember: [
-      '!pod.owned || pod.deleting || pod.statusStale === true || hasNoNode(pod)',
+      '!pod.owned || pod.deleting || isNoFaultOfTheVersion(pod)',
       '!names.includes(pod.name) || isYoung(observation, pod)',
     ],
     latchedGoal: ['members.length === 0'],

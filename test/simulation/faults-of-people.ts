@@ -42,6 +42,12 @@ const paused: Fault = world => {
   return String(world.operator.paused !== undefined);
 };
 
+/** In the moment between two steps. */
+const pausedAtStep: Fault = world => {
+  world.pausesNext = true;
+  return '';
+};
+
 const asked: Fault = (world, random) => {
   const { rows = [] } = world.invariants.truth.members() ?? {};
   const names = rows.map(row => /^https?:\/\/([^.]+)/.exec(row.peerUrl)?.[1] ?? '');
@@ -131,6 +137,7 @@ export const faultsOfPeople = {
   hibernated,
   specPaused,
   paused,
+  pausedAtStep,
   asked,
   approved,
   aborted,

@@ -5,6 +5,31 @@ import { at, type Mutation, returns, without } from './mutation.ts';
 const STILL_FOLLOWS = returns('stillFollows', 'true');
 
 export const GENERAL_MUTATIONS: readonly Mutation[] = [
+  without(
+    'a pause leaves a member down that the operator stopped',
+    'pausedAtEveryStepOfARolloutOfOne',
+    returns('takenDown', '[]'),
+  ),
+  without(
+    'a pause leaves members asleep when others are awake',
+    'pausedInTheMiddleOfWaking',
+    at('takenDown', "cluster.status.operation?.type === 'wakeCluster'", 'false'),
+  ),
+  without(
+    'a pause leaves clients away from a member that serves',
+    'pausedAtEveryStepOfAnUpgrade',
+    returns('isWithdrawnOnly', 'false'),
+  ),
+  without(
+    'a pause leaves a member with a version that does not start',
+    'pausedWithAVersionThatDoesNotStart',
+    returns('takingBack', '[]'),
+  ),
+  without(
+    'a pause starts what a person has taken away',
+    'memberIsTakenDuringAPause',
+    at('takenDown', 'claim.stopped !== undefined', 'true'),
+  ),
   // Who does not answer names no leader: the second check stands behind the first.
   without(
     'members are added while a voter is away',

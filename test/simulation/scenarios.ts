@@ -13,6 +13,7 @@ import { peopleScenarios } from './scenarios-of-people.ts';
 import { refusalScenarios } from './scenarios-of-refusals.ts';
 import { restoreScenarios } from './scenarios-of-restores.ts';
 import { specificationScenarios } from './scenarios-of-specification.ts';
+import { pauseScenarios } from './scenarios-of-pauses.ts';
 import { stepScenarios } from './scenarios-of-steps.ts';
 import { tlsScenarios } from './scenarios-of-tls.ts';
 import { upgradeScenarios } from './scenarios-of-upgrades.ts';
@@ -40,6 +41,7 @@ const SCENARIOS = {
   ...refusalScenarios,
   ...watchingScenarios,
   ...widerScenarios,
+  ...pauseScenarios,
 };
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];

@@ -73,6 +73,10 @@ export class SimWorld {
   now = BEGINNING;
   ticks = 0;
   passes = 0;
+  /** How many steps have ended, well or not. */
+  stepsEnded = 0;
+  /** Somebody pauses the cluster as soon as the next step has ended. */
+  pausesNext = false;
   stormy = true;
   /** How far the operator's clock is ahead of everybody else's, in milliseconds. */
   skewMs = 0;
@@ -151,6 +155,8 @@ export class SimWorld {
         );
       },
       did: (step, outcome) => {
+        this.stepsEnded += 1;
+        if (this.pausesNext) this.#pauseNow();
         coverage.did(step, outcome);
         this.tell(`did ${step.kind} ${'member' in step ? step.member : ''}: ${outcome}`);
       },
@@ -187,6 +193,13 @@ export class SimWorld {
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
     this.#sleeper?.wake();
+  }
+
+  #pauseNow(): void {
+    this.pausesNext = false;
+    this.tell('! paused at the end of a step');
+    this.operator.paused = { by: 'somebody' };
+    this.wake();
   }
 
   /** Of a world with a watcher: the replica that watches is killed, and another one watches after so long. */

@@ -54,6 +54,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'NoMembers',
     'ReadFailed',
     'NoReadyMember',
+    'NoEndpoint',
     'Unreachable',
     'NotLookedAt',
   ),

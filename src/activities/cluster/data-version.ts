@@ -1,11 +1,11 @@
-/** Which version of etcd was last given a member's data: noted on its claim, where a lost status does not take it along. */
-import { ANNOTATION_DATA_VERSION } from '../../api/names.ts';
+/** What is noted on a member's claim, where a lost status does not take it along: the version that its data was last given, and who stopped it. */
+import { ANNOTATION_DATA_VERSION, ANNOTATION_STOPPED } from '../../api/names.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 
 /**
- * Notes it once the pod is made or changed, so that what it says was started. A member without a claim has nothing to note.
- * Doing it twice changes nothing.
+ * Notes the version once the pod is made or changed, so that what it says was started; nobody has stopped the member then. A member
+ * without a claim has nothing to note. Doing it twice changes nothing.
  */
 export async function noteDataVersion(
   kube: KubeClient,
@@ -15,8 +15,29 @@ export async function noteDataVersion(
   const at = { ...CLAIM, ...member };
   const claim = await kube.get(at);
   const { uid, annotations } = claim?.metadata ?? {};
-  if (uid === undefined || version === undefined || annotations?.[ANNOTATION_DATA_VERSION] === version)
-    return;
-  const patch = { metadata: { uid, annotations: { [ANNOTATION_DATA_VERSION]: version } } };
-  await kube.patch(at, patch, { type: 'merge' });
+  if (uid === undefined) return;
+  const isNoted = version === undefined || annotations?.[ANNOTATION_DATA_VERSION] === version;
+  const isStopped = annotations?.[ANNOTATION_STOPPED] !== undefined;
+  if (isNoted && !isStopped) return;
+  const notes = {
+    ...(!isNoted && { [ANNOTATION_DATA_VERSION]: version }),
+    ...(isStopped && { [ANNOTATION_STOPPED]: null }),
+  };
+  await kube.patch(at, { metadata: { uid, annotations: notes } }, { type: 'merge' });
+}
+
+/**
+ * Notes that the operator stops this pod of the member: whatever keeps it from going on, it starts the member again. Doing it twice
+ * changes nothing.
+ */
+export async function noteStopped(
+  kube: KubeClient,
+  member: { readonly namespace: string; readonly name: string },
+  { claimUid, podUid }: { readonly claimUid: string; readonly podUid: string },
+): Promise<void> {
+  const at = { ...CLAIM, ...member };
+  const claim = await kube.get(at);
+  if (claim?.metadata.uid !== claimUid || claim.metadata.annotations?.[ANNOTATION_STOPPED] === podUid) return;
+  const metadata = { uid: claimUid, annotations: { [ANNOTATION_STOPPED]: podUid } };
+  await kube.patch(at, { metadata }, { type: 'merge' });
 }

@@ -9,6 +9,7 @@ import {
   ANNOTATION_KEPT_UNTIL,
   ANNOTATION_LEFT_BY,
   ANNOTATION_REMOVAL,
+  ANNOTATION_STOPPED,
   isNameOfMember,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -44,6 +45,7 @@ export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
     labels: metadata.labels,
     annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
+    stopped: metadata.annotations?.[ANNOTATION_STOPPED],
     ...removalNotes(metadata.annotations),
   };
 }

@@ -1,5 +1,6 @@
 import { hasEnded } from '../../planner/model/member-names.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
+import { noteStopped } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
@@ -13,7 +14,7 @@ import type { Perform } from './perform.ts';
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
  * to be removed it is enough that its etcd has ended. One that is to be started again is stopped only if the API server would take its
- * next pod. Clients are led away before; then every gate is looked at once more right
+ * next pod. Its claim says that the operator stopped it. Clients are led away before; then every gate is looked at once more right
  * before; a pod that is being deleted already is only waited for.
  */
 export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, step) => {
@@ -25,6 +26,12 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
     if (step.purpose === 'upgrade') await noteFormerImage(deps.kube, ref, pod);
+    if (step.purpose !== 'hibernation')
+      await noteStopped(
+        deps.kube,
+        { namespace, name: step.member },
+        { claimUid: step.claimUid, podUid: step.uid },
+      );
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
     recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });

@@ -33,6 +33,10 @@ export const STATE_CONDITIONS = {
         'Members answer the operator, but no pod is ready, so the client Service has no endpoint.',
         'Read the events of the pods, which contain the result of the readiness probe.',
       ],
+      NoEndpoint: [
+        'Pods are ready, but the client Service leads to none of them: clients are led away from the members that are about to stop or have just been changed.',
+        'Read the message. The operator leads clients to a member again as soon as it serves, also while the cluster is paused.',
+      ],
       Restoring: ['The cluster is fenced while a backup is restored.', WAIT],
       Hibernated: [
         'The cluster is hibernated as requested; its data is kept.',
@@ -161,7 +165,7 @@ export const STATE_CONDITIONS = {
   Paused: {
     True: {
       PausedBySpec: [
-        'spec.paused is true: no step is taken; the status is still updated.',
+        'spec.paused is true: what the operator has stopped is started again, then no step is taken; the status is still updated.',
         'Set spec.paused to false.',
       ],
       PausedByPerson: [

@@ -27,6 +27,7 @@ const TOLD = {
         'NoMembers',
         'ReadFailed',
         'NoReadyMember',
+        'NoEndpoint',
         'Unreachable',
         'NotLookedAt',
       ],

@@ -44,7 +44,9 @@ const specFields = z.object({
   repository: kept(repository, DEFAULT_REPOSITORY),
   paused: z
     .boolean()
-    .describe('true: the operator performs no step, but still updates the status. Absent: false.')
+    .describe(
+      'true: the operator starts the members again that it has stopped, then performs no step, but still updates the status. Absent: false.',
+    )
     .optional(),
   hibernated: kept(
     z

@@ -73,6 +73,8 @@ export type Decision =
       readonly subject?: string;
       /** It ends what was begun and aborted: the abort does not stop it. */
       readonly undo?: true;
+      /** It gives back what the operator itself took from the cluster: no pause, abort or other failure stops it. */
+      readonly closes?: true;
     };
 
 /** A step, with how long it may take. */
@@ -136,4 +138,9 @@ export function withSubject(subject: string, decision: Decision): Decision {
 /** The same, as the end of something that was aborted: an abort does not stop it. */
 export function asRollback(work: Work): Work {
   return { ...work, undo: true };
+}
+
+/** The same, as what gives back a member that the operator itself took away: nobody's stop begins before it is done. */
+export function asClosing(work: Work): Work {
+  return { ...work, undo: true, closes: true };
 }

@@ -158,6 +158,8 @@ export interface ClaimFacts {
   readonly keptUntil: number | undefined;
   /** The uid of the claim whose member the operator began to remove, nothing of it being lost; another uid than its own was copied. */
   readonly removal?: string | undefined;
+  /** The uid of the pod of its member that the operator stopped and that is to be started again; absent once it was. */
+  readonly stopped?: string | undefined;
   /** Where its volume lies. Looked up only while its member has no ready pod; absent for volumes that follow the pod. */
   readonly home?: VolumeHome | undefined;
   /** The size that it asks for, a quantity. */

@@ -22,7 +22,7 @@ type Steps = typeof STEPS;
 export type StepKind = keyof Steps;
 
 /** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
-export type PlannedUpon = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed'>;
+export type PlannedUpon = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed' | 'paused'>;
 
 /** A step of this kind. */
 export type StepOf<Kind extends StepKind> = {

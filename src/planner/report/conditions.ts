@@ -6,6 +6,7 @@ import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
 import { type Actor, attribution } from '../model/actor.ts';
+import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -117,6 +118,8 @@ function available(findings: Findings): ConditionFinding {
   const readable = probes.filter(probe => probe.read.ok).length;
   if (readable > 0) {
     if (!pods.some(pod => pod.owned && pod.ready)) return finding('Available', 'NoReadyMember');
+    const closed = withoutEndpoint(findings.observation);
+    if (closed !== undefined) return finding('Available', 'NoEndpoint', closed);
     const through = `a linearizable read went through ${readable} of ${findings.members.length} members`;
     return finding('Available', 'LinearizableRead', through);
   }
@@ -133,6 +136,21 @@ export function leftAside({
   if (decision.kind !== 'blocked') return undefined;
   const reason = LEFT.find(each => each === decision.reason);
   return reason && { reason, message: decision.message };
+}
+
+/**
+ * Why the client Service has no endpoint, though pods are ready; undefined when it has one. Kubernetes makes endpoints of ready pods that a
+ * Service selects and that are not being deleted (Kubernetes, "EndpointSlices").
+ */
+function withoutEndpoint({ pods, clientService }: Situation): string | undefined {
+  const ready = pods.filter(pod => pod.owned && pod.ready && !pod.deleting);
+  const isSelected = (pod: PodFacts) => pod.clients === 'admitted' && pod.labelsLacking === undefined;
+  if (ready.some(isSelected)) return undefined;
+  const names = ready.map(({ name }) => name).join(', ');
+  const edited = clientService.difference === undefined ? '' : `; ${clientService.difference}`;
+  return ready.length === 0
+    ? `every ready pod is being deleted${edited}`
+    : `${names} ${ready.length === 1 ? 'is' : 'are'} ready, but without the labels that the client Service selects: clients are led away${edited}`;
 }
 
 function isFencing({ decision, observation }: Findings): boolean {

@@ -62,11 +62,12 @@ function controlled<K extends OperationKind>(
   return [next, rules.interrupts && isNew && run.phase === 'performing' ? [{ kind: 'interrupt' }] : []];
 }
 
-/** The next step, or a look in its place while it is paused. */
+/** The next step, or a look in its place while it is paused: what was opened is closed all the same. */
 function advance<K extends OperationKind>(rules: OperationRules<K>, run: Run<K>): To<K> {
   const { abort, paused } = run.control;
   if (abort !== undefined) return finish(run, { outcome: 'aborted', by: abort }, run.assessment);
-  if (paused !== undefined) return look(rules, { ...run, done: undefined, refusals: 0 });
+  if (paused !== undefined && run.decision.closes === undefined)
+    return look(rules, { ...run, done: undefined, refusals: 0 });
   return [{ ...run, phase: 'performing' }, [{ kind: 'perform', decision: run.decision }]];
 }
 

@@ -11,6 +11,8 @@ export interface Operate {
   /** What follows its step without another look: the step, and whatever goes with it (planner/model/decision.ts). */
   readonly following?: readonly Following[];
   readonly plan?: readonly unknown[];
+  /** It gives back what was taken: a pause begins after it (planner/model/decision.ts). */
+  readonly closes?: true;
 }
 
 /** A step that was planned together with the one before it. */

@@ -91,6 +91,29 @@ describe('Available', () => {
       /has no endpoint/,
     ],
     [
+      'reads go through, and clients are led away from the only ready pod',
+      aRunningCluster({
+        pods: namesOf(3).map(name => aPod({ name, ready: name === 'example-1', clients: 'withdrawn' })),
+      }),
+      'False',
+      'NoEndpoint',
+      /^example-1 is ready, but without the labels that the client Service selects/,
+    ],
+    [
+      'reads go through, and somebody took the labels off the ready pods',
+      aRunningCluster({ pods: namesOf(3).map(name => aPod({ name, labelsLacking: { app: 'etcd' } })) }),
+      'False',
+      'NoEndpoint',
+      /^example-0, example-1, example-2 are ready/,
+    ],
+    [
+      'reads go through, and every ready pod is being deleted',
+      aRunningCluster({ pods: namesOf(3).map(name => aPod({ name, deleting: true })) }),
+      'False',
+      'NoEndpoint',
+      'every ready pod is being deleted',
+    ],
+    [
       'the ready pod is not ours',
       aRunningCluster({
         pods: [...namesOf(3).map(name => aPod({ name, ready: false })), aPod({ name: 'x', owned: false })],

@@ -19,6 +19,7 @@ interface Plain extends OperationKind {
     readonly operation: string;
     readonly step: { readonly kind: string };
     readonly approval?: number;
+    readonly closes?: true;
     readonly following?: readonly { readonly step: { readonly kind: string } }[];
   };
   readonly Assessment: { readonly decision: Plain['Decision'] | { readonly kind: 'idle' } };
@@ -83,6 +84,18 @@ const planned = (kind: string): Plain['Assessment'] => ({ decision: { ...FIRST, 
 const idle: Plain['Assessment'] = { decision: { kind: 'idle' } };
 
 describe('an operation', () => {
+  it('closes what was opened before a pause, and performs nothing else while that lasts', () => {
+    const first = { ...FIRST, closes: true as const };
+    const pause: OperationEvent<Plain> = { kind: 'control', control: { paused: {} } };
+    const { kinds } = play(
+      [pause, done, { decision: { ...first, step: { kind: 'b' } } }, done, planned('c')],
+      {
+        first,
+      },
+    );
+    expect(kinds).toEqual(['perform', 'look', 'report', 'perform', 'look', 'report', 'look']);
+  });
+
   it('performs steps with passes between them, and ends when the plan is another one', () => {
     const { run, kinds } = play([done, planned('b'), done, idle, { kind: 'acknowledged' }]);
     expect(kinds).toEqual(['perform', 'look', 'report', 'perform', 'look', 'finish']);

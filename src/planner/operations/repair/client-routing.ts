@@ -28,6 +28,12 @@ export function clientRoutingSteps(observation: Situation, next: Decision): Step
   return found.length === 0 ? [] : [{ kind: 'admitMembers', pods: identify(found) }];
 }
 
+/** Whether the operator itself took the label off all of them; others never had one, and a pause leaves them as they are. */
+export function isWithdrawnOnly({ pods }: Situation, steps: readonly Step[]): boolean {
+  const admitted = steps.flatMap(step => (step.kind === 'admitMembers' ? step.pods : []));
+  return admitted.every(({ uid }) => pods.find(pod => pod.uid === uid)?.clients === 'withdrawn');
+}
+
 /** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */
 function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Decision): boolean {
   if (next.kind !== 'operate') return false;

@@ -2,7 +2,7 @@
 import { timestamp } from '../../../api/values/time.ts';
 import type { UpgradeFailure } from '../../../api/schemas/types.ts';
 import type { Decision, Obstacle } from '../../model/decision.ts';
-import { memberNames } from '../../model/member-names.ts';
+import { hasEnded, memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { runs } from './goal.ts';
@@ -22,13 +22,13 @@ export function isYoung({ now }: Situation, pod: PodFacts): boolean {
 
 /**
  * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
- * of is none, nor one that no node takes: the version has no part in what it suffers.
+ * of is none, nor one that no node takes, nor one whose pod Kubernetes has ended, as an eviction does: the version has no part in what it suffers.
  */
 export function failedMember(observation: Situation, { from, to }: Goal): PodFacts | undefined {
   const names = memberNames(observation);
   const { upgradeFailure } = observation.cluster.status;
   return observation.pods.find(pod => {
-    if (!pod.owned || pod.deleting || pod.statusStale === true || hasNoNode(pod)) return false;
+    if (!pod.owned || pod.deleting || isNoFaultOfTheVersion(pod)) return false;
     if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = observation.probes[pod.name];
@@ -39,8 +39,8 @@ export function failedMember(observation: Situation, { from, to }: Goal): PodFac
   });
 }
 
-function hasNoNode({ trouble }: PodFacts): boolean {
-  return trouble?.reason === 'Unschedulable';
+function isNoFaultOfTheVersion(pod: PodFacts): boolean {
+  return pod.statusStale === true || pod.trouble?.reason === 'Unschedulable' || hasEnded(pod);
 }
 
 /** Why the upgrade does not go on, when this very specification has failed already. */

@@ -24,6 +24,11 @@ test.each([
   ],
   ['crashes', { ...upgraded, trouble: { reason: 'CrashLoopBackOff', message: '' } }, 'example-1'],
   ['no node takes', { ...upgraded, trouble: { reason: 'Unschedulable', message: '' } }, undefined],
+  [
+    'was evicted (the simulation’s seed 2035830352)',
+    { ...upgraded, phase: 'Failed', trouble: { reason: 'Evicted', message: '' } },
+    undefined,
+  ],
   ['runs the old version still', { ...upgraded, version: '3.6.15' }, undefined],
 ])('a member that %s', (_, given, expected) => {
   const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-1' ? given : {}) }));

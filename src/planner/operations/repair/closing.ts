@@ -1,0 +1,54 @@
+/**
+ * What the operator has opened and must close before it stands still (docs/decisions/0128-*): members that it stopped and that are to run,
+ * and one that it gave a version with which it does not start. A member that ended by itself, or by somebody's hand, is none of these:
+ * whoever pauses may want just that. A member that is led away from is closed by client-routing.ts.
+ */
+import type { Step, Work } from '../../model/decision.ts';
+import type { Situation } from '../../model/situation.ts';
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { securityIsUnchanged } from '../../checks/certificates.ts';
+import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
+import { membersWithoutPod } from '../../checks/missing-pods.ts';
+import { memberNames } from '../../model/member-names.ts';
+import { failedMember } from '../upgrade/failure.ts';
+import { allHaveRun } from '../upgrade/goal.ts';
+import { afterFailure } from '../upgrade/rollback.ts';
+import { missingPods, versionsAreKnown } from './index.ts';
+
+/**
+ * The steps that give back what the operator took, while `stopped` may not be done. None while nobody is to be served: a cluster that goes to
+ * sleep, is deleted, or is fenced for a restore is down because a person asked for that.
+ */
+export function closingSteps(observation: Situation, stopped: Work): Step[] {
+  const { cluster } = observation;
+  if (cluster.deleting || cluster.config.hibernated || cluster.status.clusterID === undefined) return [];
+  if (restoreUnderWay(cluster) !== undefined || stopped.operation === 'restoreCluster') return [];
+  const unsafe = [peerServiceNameIsFree, membersAreOurs, versionsAreKnown, securityIsUnchanged];
+  if (firstObstacle(observation, unsafe) !== undefined) return [];
+  const taken = takenDown(observation);
+  const starts = missingPods(observation).filter(
+    step => step.kind === 'restartMember' && taken.includes(step.member),
+  );
+  return starts.length > 0 ? starts : takingBack(observation);
+}
+
+/** Members without a pod that the operator stopped, as their claims say, and those that it has not woken yet when others are awake. */
+function takenDown(observation: Situation): string[] {
+  const { claims, cluster, pods } = observation;
+  const gone = membersWithoutPod(observation);
+  const isWaking =
+    cluster.status.operation?.type === 'wakeCluster' &&
+    pods.some(pod => pod.owned && memberNames(observation).includes(pod.name));
+  if (isWaking) return gone;
+  return gone.filter(name => claims.some(claim => claim.name === name && claim.stopped !== undefined));
+}
+
+/** A member that does not start with the version that it was given gets back the one that it ran. */
+function takingBack(observation: Situation): Step[] {
+  const { goal } = observation;
+  if (goal.kind !== 'go' || allHaveRun(goal)) return [];
+  const failed = failedMember(observation, goal);
+  if (failed === undefined) return [];
+  const decision = afterFailure(observation, goal, failed);
+  return decision.kind === 'operate' ? [decision.step] : [];
+}
