@@ -22,7 +22,7 @@ async function backupThat(): Promise<{
   await env.run(() => activities.beginBackup(world.ref, step));
   const attempt = (number: number, error?: unknown) => {
     const { takeSnapshot } = telling(world.deps, 'EtcdBackup', {
-      takeSnapshot: async () => {
+      takeSnapshot: async (_ref: unknown) => {
         if (error !== undefined) throw error;
       },
     });

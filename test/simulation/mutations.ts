@@ -9,6 +9,7 @@ import type { ChanceMutation, Edit, Mutation } from './mutation.ts';
 import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { DELETION_MUTATIONS } from './mutations-of-deletion.ts';
+import { EVICTION_MUTATIONS } from './mutations-of-evictions.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
@@ -21,6 +22,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...RESTORE_MUTATIONS,
   ...DEATH_MUTATIONS,
   ...WATCHING_MUTATIONS,
+  ...EVICTION_MUTATIONS,
 ];
 
 /** All that can be put into effect, by number. */

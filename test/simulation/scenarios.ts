@@ -6,6 +6,7 @@ import { adviceScenarios } from './scenarios-of-advice.ts';
 import { creationScenarios } from './scenarios-of-creation.ts';
 import { deathScenarios } from './scenarios-of-death.ts';
 import { deletionScenarios } from './scenarios-of-deletion.ts';
+import { evictionScenarios } from './scenarios-of-evictions.ts';
 import { gateScenarios } from './scenarios-of-gates.ts';
 import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
@@ -40,6 +41,7 @@ const SCENARIOS = {
   ...deletionScenarios,
   ...refusalScenarios,
   ...watchingScenarios,
+  ...evictionScenarios,
   ...widerScenarios,
   ...pauseScenarios,
 };
