@@ -43,6 +43,8 @@ export class Invariants implements EtcdAudit {
   readonly #restores: RestoreInvariants;
   readonly truth: GroundTruth;
   readonly #names = new Map<string, string>();
+  /** At which tick the cluster was deleted with --cascade=orphan: nothing of it is deleted until it is applied again. */
+  orphanedAt = Number.POSITIVE_INFINITY;
   /** At which tick each claim, by its uid, was first seen being deleted. */
   readonly #goingSince = new Map<string, number>();
   /** When the cluster was last to sleep. */
@@ -237,6 +239,10 @@ export class Invariants implements EtcdAudit {
   }
 
   #deleted(object: KubeObject, attempt: Attempt): void {
+    if (attempt.lookedAt > this.orphanedAt)
+      throw new Breach(
+        `${object.kind} ${object.metadata.name} is deleted, and the cluster was deleted with --cascade=orphan`,
+      );
     const resource = this.#kube.peek('EtcdCluster', CLUSTER);
     const rows = this.truth.members()?.rows ?? [];
     if (resource === undefined || resource.metadata.deletionTimestamp !== undefined) return;

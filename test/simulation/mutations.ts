@@ -8,6 +8,7 @@ import { locate, type Located, switchable } from './mutated-source.ts';
 import type { ChanceMutation, Edit, Mutation } from './mutation.ts';
 import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
+import { DELETION_MUTATIONS } from './mutations-of-deletion.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
@@ -15,6 +16,7 @@ import { WATCHING_MUTATIONS } from './mutations-of-watching.ts';
 
 export const MUTATIONS: readonly Mutation[] = [
   ...GENERAL_MUTATIONS,
+  ...DELETION_MUTATIONS,
   ...UPGRADE_MUTATIONS,
   ...RESTORE_MUTATIONS,
   ...DEATH_MUTATIONS,

@@ -5,6 +5,7 @@
 import { adviceScenarios } from './scenarios-of-advice.ts';
 import { creationScenarios } from './scenarios-of-creation.ts';
 import { deathScenarios } from './scenarios-of-death.ts';
+import { deletionScenarios } from './scenarios-of-deletion.ts';
 import { gateScenarios } from './scenarios-of-gates.ts';
 import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
@@ -35,6 +36,7 @@ const SCENARIOS = {
   ...adviceScenarios,
   ...restoreScenarios,
   ...deathScenarios,
+  ...deletionScenarios,
   ...refusalScenarios,
   ...watchingScenarios,
   ...widerScenarios,

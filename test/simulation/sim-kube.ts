@@ -140,6 +140,26 @@ export class SimKube {
     if (found !== undefined) this.#storage.beginDeletion(found, undefined);
   }
 
+  /** `kubectl delete --cascade=orphan`: the garbage collector has yet to take the owner off what the object owns. */
+  orphan(kind: string, name: string): void {
+    const found = this.#storage.find(this.#ref(kind, name));
+    if (found === undefined) return;
+    this.#storage.holdAsOrphan(found);
+    this.delete(kind, name);
+  }
+
+  /** The garbage collector takes the owner off, and then its finalizer. */
+  orphanDependents(kind: string, name: string): void {
+    const found = this.#storage.find(this.#ref(kind, name));
+    if (found === undefined) return;
+    this.#storage.releaseDependents(found.object);
+    const { finalizers = [] } = found.object.metadata;
+    if (finalizers.includes('orphan'))
+      this.change(found.object, {
+        metadata: { ...found.object.metadata, finalizers: finalizers.filter(each => each !== 'orphan') },
+      });
+  }
+
   remove(object: KubeObject): void {
     if (this.peek(object.kind, object.metadata.name)?.metadata.uid === object.metadata.uid)
       this.#storage.remove(object);

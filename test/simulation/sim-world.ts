@@ -1,6 +1,6 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { FakeStore } from '../fakes/store.ts';
-import { API_VERSION, clientServiceName, type ResourceRef } from '../../src/api/names.ts';
+import { API_VERSION, clientServiceName, type ResourceId, type ResourceRef } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
 import { StoreError } from '../../src/store/port.ts';
@@ -45,7 +45,7 @@ export class SimWorld {
   readonly backups: SimBackups;
   /** What runs for each EtcdRestore, by uid. */
   readonly restores = new Map<string, SimRestore>();
-  readonly operator: SimOperator;
+  operator: SimOperator;
   readonly calls: Calls;
   readonly invariants: Invariants;
   /** The last things that happened, for whoever has to understand a failure. */
@@ -88,6 +88,7 @@ export class SimWorld {
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #waitsMs = 600_000;
+  readonly #makeOperator: (resource: KubeObject) => SimOperator;
   readonly #makeWatcher: () => SimWatcher | undefined;
   #watcher: SimWatcher | undefined;
   /** The client Service was there once. */
@@ -129,10 +130,14 @@ export class SimWorld {
             tell: ref => this.#tellWorkflow(ref),
           })
         : undefined;
-    const resource = this.#make();
-    const ref = { namespace: NAMESPACE, name: CLUSTER, uid: resource.metadata.uid ?? '' };
-    this.operator = new SimOperator(this.calls, ref, {
-      now: clock.now,
+    this.#makeOperator = ({ metadata: { uid = '' } }) =>
+      this.#operate({ namespace: NAMESPACE, name: CLUSTER, uid }, coverage);
+    this.operator = this.#makeOperator(this.#make());
+  }
+
+  #operate(ref: ResourceId, coverage: Coverage): SimOperator {
+    return new SimOperator(this.calls, ref, {
+      now: () => this.now,
       wait: ms => this.#sleep(ms),
       moment: () => this.#pause(200),
       saw: ({ decision }, actor) => {
@@ -150,6 +155,16 @@ export class SimWorld {
         this.tell(`did ${step.kind} ${'member' in step ? step.member : ''}: ${outcome}`);
       },
     });
+  }
+
+  /** The manifest of a cluster that is gone is applied again. */
+  reapply(spec: EtcdClusterSpec): void {
+    const metadata = { name: CLUSTER, namespace: NAMESPACE };
+    const resource = { apiVersion: API_VERSION, kind: 'EtcdCluster', metadata, spec };
+    this.operator.end();
+    this.operator = this.#makeOperator(this.kube.create(resource as unknown as WritableObject));
+    this.decision = { kind: 'none' };
+    this.operator.begin();
   }
 
   tell(what: string): void {

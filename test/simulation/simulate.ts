@@ -1,5 +1,6 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
+import { ANNOTATION_TAKE_UP } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
@@ -80,6 +81,7 @@ export async function simulate(
       calm(world);
       await settle(world);
     }
+    if (!world.isHopeless && world.random.chance(0.4)) await leave(world);
     if (!world.isHopeless) await destroy(world);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
@@ -282,6 +284,63 @@ function complaintOf(world: SimWorld): string | undefined {
   if (going !== undefined) return `${going.metadata.name} loses its volume with its pod`;
   world.invariants.elected(leader);
   return undefined;
+}
+
+const DATA = ['Pod', 'PersistentVolumeClaim'];
+
+/**
+ * Somebody deletes the cluster and keeps its data: with --cascade=orphan, so that its pods run on, or with its claims retained. Applied
+ * again it waits for a word, and then has the same members.
+ */
+async function leave(world: SimWorld): Promise<void> {
+  const { random, kube, invariants, spec } = world;
+  const isOrphaned = random.chance(0.7);
+  if (!isOrphaned) world.edit({ storage: { ...spec.storage, retain: 'Retain' } });
+  const there = () =>
+    DATA.flatMap(kind => kube.all(kind)).filter(
+      ({ kind, metadata }) =>
+        metadata.deletionTimestamp === undefined && (isOrphaned || kind === 'PersistentVolumeClaim'),
+    );
+  const kept = there();
+  world.tell(isOrphaned ? 'deleted as an orphan' : 'deleted, its claims retained');
+  if (isOrphaned) invariants.orphanedAt = world.ticks;
+  if (isOrphaned) kube.orphan('EtcdCluster', CLUSTER);
+  else kube.delete('EtcdCluster', CLUSTER);
+  let collectsAt = world.ticks + (random.chance(0.3) ? 0 : random.below(400));
+  world.wake();
+  const end = world.ticks + 20_000;
+  while (world.resource !== undefined || !world.operator.gone) {
+    if (isOrphaned && world.ticks >= collectsAt) {
+      kube.orphanDependents('EtcdCluster', CLUSTER);
+      collectsAt = end;
+      world.wake();
+    }
+    await world.tick();
+    if (world.ticks > end) throw new Breach(`is not let go: ${JSON.stringify(world.decision).slice(0, 300)}`);
+  }
+  for (let tick = 0; tick < 200; tick += 1) await world.tick();
+  const left = there().map(({ metadata }) => metadata.uid);
+  const lost = kept.find(({ metadata }) => !left.includes(metadata.uid));
+  if (lost !== undefined) throw new Breach(`${lost.kind} ${lost.metadata.name} was to be left, and is gone`);
+  world.reapply(spec);
+  const decided = () => world.decision.kind !== 'none' && world.decision.kind !== 'gone';
+  while (!decided()) await world.tick();
+  invariants.orphanedAt = Number.POSITIVE_INFINITY;
+  const [, takeUp] = /take-up=(\S+);/.exec(world.decision.message ?? '') ?? [];
+  if (takeUp === undefined && kept.length > 0 && world.decision.kind !== 'blocked')
+    throw new Breach(`nobody is asked about ${kept.map(({ metadata }) => metadata.name).join(', ')}`);
+  if (takeUp === undefined) return clearAway(world);
+  kube.merge('EtcdCluster', CLUSTER, { metadata: { annotations: { [ANNOTATION_TAKE_UP]: takeUp } } });
+  world.wake();
+  await settle(world);
+}
+
+/** What cannot be taken up is deleted by people. */
+function clearAway(world: SimWorld): void {
+  for (const { kind, metadata } of [...DATA, 'Service', 'PodDisruptionBudget'].flatMap(each =>
+    world.kube.all(each),
+  ))
+    world.kube.delete(kind, metadata.name);
 }
 
 /** The resource is deleted: nothing of it may stay but what was to be kept. */
