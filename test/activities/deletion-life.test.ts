@@ -303,6 +303,37 @@ describe('an EtcdCluster that is applied again after its claims were kept', LONG
     expect(world.cluster.status).toMatchObject({ clusterID, incarnation: { token } });
   });
 
+  it('is known again when its status and its stamps are lost at once, and keeps its claims', async () => {
+    const { world, token, clusterID } = await retained();
+    reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });
+    await world.run();
+    await world.run();
+    world.kube.mutate(world.resource, object => {
+      object['status'] = {};
+      delete object.metadata.annotations;
+      delete object.metadata.finalizers;
+    });
+    await world.run();
+    await world.run();
+    expect(world.cluster.status).toMatchObject({
+      clusterID,
+      incarnation: { token },
+      storage: { kind: 'PersistentVolumeClaim' },
+      ready: '3/3',
+    });
+  });
+
+  it('keeps its claims when it is deleted as an orphan after its status was lost', async () => {
+    const world = await living();
+    const before = alive(world);
+    world.kube.mutate(world.resource, object => void (object['status'] = {}));
+    await orphan(world);
+    await world.run();
+    world.kube.orphanDependents(world.resource);
+    expect(alive(world)).toEqual(before);
+    expect(world.kube.peek(world.resource)).toBeUndefined();
+  });
+
   it('takes its claims along when it is deleted with Delete after it was taken up', async () => {
     const { world, token } = await retained();
     reapply(world, { annotations: { [ANNOTATION_TAKE_UP]: token } });

@@ -26,6 +26,10 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt('a take-up that is cut short between two writes: test/activities/deletion-life.test.ts', {
     takenUpPrefix: ['not (foreign === undefined)'],
+    planTakeUp: ['stamp !== undefined'],
+    stampAgain: [
+      'not (!isTokenOfName(cluster.name, token) || ownsToken(cluster, token) || clusterId === undefined)',
+    ],
     continued: [
       'pod.unowned === true',
       'pod.unowned === true && !pod.deleting',

@@ -6,7 +6,13 @@
  */
 import { ANNOTATION_TAKE_UP, isNameOfMember, nextSerial } from '../../../api/names.ts';
 import { blocked, type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';
-import { lastSerialOf, ownsToken, rebuiltIdentity, takenUpPrefix } from '../../model/identity.ts';
+import {
+  isTokenOfName,
+  lastSerialOf,
+  ownsToken,
+  rebuiltIdentity,
+  takenUpPrefix,
+} from '../../model/identity.ts';
 import type { ObjectFacts, Observation } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
 import {
@@ -24,6 +30,8 @@ export function planTakeUp(observation: Observation): Decision | undefined {
   const { cluster } = observation;
   if (cluster.status.incarnation !== undefined) return undefined;
   if (takenUpPrefix(cluster) !== undefined) return continued(observation);
+  const stamp = stampAgain(observation);
+  if (stamp !== undefined) return stamp;
   if (rebuiltIdentity(observation) !== undefined || madeByOtherOperator(observation) !== undefined)
     return undefined;
   if (isRestored(observation)) return undefined;
@@ -55,6 +63,20 @@ function asked(observation: Observation, former: readonly FormerIncarnation[], t
     return blocked({ reason: 'PodTerminating', message, waitMs: 5_000 }, steps);
   }
   return operate('repairCluster', steps);
+}
+
+/**
+ * Pods that it owns, and that only a take-up can have given to it, are all that is left to tell of that: without the stamp their claims would be
+ * nobody's, and the members would count as such that keep their data in their pods.
+ */
+function stampAgain(observation: Observation): Decision | undefined {
+  const { cluster, claims } = observation;
+  const { incarnation: { token } = { token: undefined }, clusterId } = rebuiltIdentity(observation) ?? {};
+  if (!isTokenOfName(cluster.name, token) || ownsToken(cluster, token) || clusterId === undefined)
+    return undefined;
+  const left = claims.filter(claim => claim.token === token);
+  const pods = observation.pods.filter(pod => pod.token === token);
+  return operate('repairCluster', takingUp(observation, { token, claims: left, pods }));
 }
 
 /** It was begun: what still has no owner follows. */
