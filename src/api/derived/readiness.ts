@@ -29,13 +29,14 @@ export function readinessOfCluster(conditions: readonly Said[]): ConditionFindin
     if (found !== undefined && (reason === undefined || reason === found.reason))
       return stalled(because, found.message);
   }
-  return [rested(progressing, of('Available'), of('Healthy'))];
+  if (progressing !== undefined && progressing.reason !== 'AsSpecified') {
+    const reason = progressing.reason === 'Paused' ? 'Held' : 'ObstacleMet';
+    return [finding('Ready', reason, progressing.message)];
+  }
+  return [rested(of('Available'), of('Healthy'))];
 }
 
-function rested(progressing?: Said, available?: Said, healthy?: Said): ConditionFinding {
-  if (progressing?.reason === 'Paused') return finding('Ready', 'Held', progressing.message);
-  if (progressing?.status === 'False' && progressing.reason !== 'AsSpecified')
-    return finding('Ready', 'ObstacleMet', progressing.message);
+function rested(available?: Said, healthy?: Said): ConditionFinding {
   if (available?.reason === 'Hibernated') return finding('Ready', 'HibernatedAsSpecified');
   if (available?.status === 'False') return finding('Ready', 'NotAvailable', available.message);
   if (available?.status !== 'True') return finding('Ready', 'MembersNotReached', available?.message);
