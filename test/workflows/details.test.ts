@@ -49,6 +49,33 @@ describe('the details of a cluster', () => {
     );
   });
 
+  it.each([
+    [
+      'send approve with {"operation":"replaceMember","ids":["8e9e05c5"],"by":"your name"}, or abort',
+      '`{"operation":"replaceMember","ids":["8e9e05c5"],"by":"your name"}`, or abort',
+    ],
+    [
+      'confirm it: kubectl -n shop annotate pvc e-0 --overwrite a/b=c',
+      ': `kubectl -n shop annotate pvc e-0 --overwrite a/b=c`',
+    ],
+    [
+      'Show it with "temporal workflow show --workflow-id a/b". Deploy',
+      '"`temporal workflow show --workflow-id a/b`". Deploy',
+    ],
+    ['kubectl describe pod e-0 tells why', '** kubectl describe pod e-0 tells why'],
+    ['a `{"b":"`![x](http://evil)"}', 'a \\``{"b":"![x](http://evil)"}`'],
+    ['a \\[x](http://evil)', 'a \\\\\\[x\\](http://evil)'],
+  ])('set what is copied as code, which the UI shows as it is: %s', (message, shown) => {
+    const blocked: Decision = {
+      kind: 'blocked',
+      reason: 'StepFailed',
+      message,
+      nextLookSeconds: 1,
+      plan: [],
+    };
+    expect(details(blocked)).toContain(shown);
+  });
+
   it('show foreign texts without images, links or table rows', () => {
     const foreign = 'read s3://b/![x](http://evil/i.png) <img src=x> from end to end';
     const shown = 'read s3://b/!\\[x\\](http://evil/i.png) \\<img src=x> from end to end';

@@ -6,6 +6,7 @@ import { ACTIVITY_CONDITIONS } from './of-activities.ts';
 import { BACKUP_CONDITIONS } from './of-backups.ts';
 import { CERTIFICATE_CONDITIONS } from './of-certificates.ts';
 import { OPERATOR_CONDITIONS } from './of-operator.ts';
+import { READINESS_CONDITIONS } from './of-readiness.ts';
 import { REQUEST_ACCEPTED, REQUEST_CONDITIONS } from './of-requests.ts';
 import { RESTORE_CONDITIONS } from './of-restores.ts';
 import { SPEC_CONDITIONS } from './of-specifications.ts';
@@ -27,6 +28,7 @@ export type Condition = {
 
 /** In the order of the documentation. */
 const TABLE = {
+  ...READINESS_CONDITIONS,
   ...STATE_CONDITIONS,
   ...SPEC_CONDITIONS,
   ...CERTIFICATE_CONDITIONS,

@@ -1,4 +1,5 @@
 /** The CustomResourceDefinitions: names, columns and subresources around the schemas of the kinds. */
+import { finding } from '../conditions/catalogue.ts';
 import { etcdBackupSchema } from './etcd-backup.schema.ts';
 import { etcdClusterSchema } from './etcd-cluster.schema.ts';
 import { etcdRequestSchema } from './etcd-request.schema.ts';
@@ -69,6 +70,7 @@ const CLUSTER_COLUMNS: readonly Column[] = [
   ['Version', 'string', '.status.currentVersion', 'The version that runs.'],
   ['Phase', 'string', '.status.phase', 'Where the cluster is in its life.'],
   ['Operation', 'string', '.status.operation.type', 'What is being done.'],
+  ['Attention', 'string', '.status.attention', 'What somebody should see to.'],
   ['Leader', 'string', '.status.leader', 'The member that leads.', 1],
   AGE,
 ];
@@ -197,6 +199,12 @@ function wholeObject(schema: StructuralSchema): StructuralSchema {
       // The API server refuses anything said about metadata but rules for its name.
       metadata: { type: 'object' },
       ...schema.properties,
+      status: { ...schema.properties?.['status'], default: UNOBSERVED },
     },
   };
 }
+
+/** A status that nobody has written yet: without it, tools such as kstatus take a new object for finished. */
+const UNOBSERVED = {
+  conditions: [{ ...finding('Ready', 'NotObservedYet'), lastTransitionTime: '1970-01-01T00:00:00Z' }],
+};

@@ -246,6 +246,7 @@ export const clusterStatus = z
       'The phase of the cluster. Failed is not final: it ends when its cause is corrected.',
     ).optional(),
     reason: text(4096, 'Why the phase is Failed.').optional(),
+    attention: text(64, 'Reason of the condition that somebody should see to; absent: none.').optional(),
     controlPaused: z.boolean().describe('Whether the operator takes no steps.').optional(),
     conditions: conditions.optional(),
     size: int32('Members of the etcd cluster, learners included.').optional(),

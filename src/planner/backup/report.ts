@@ -6,6 +6,7 @@ import {
   finding,
 } from '../../api/conditions/catalogue.ts';
 import { stamped, withCondition } from '../../api/conditions/stamped.ts';
+import { READINESS_TYPES, readinessOfBackup } from '../../api/derived/readiness.ts';
 import { isAhead, parseTimestamp, timestamp } from '../../api/values/time.ts';
 import type { BackupEntry, BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
@@ -93,8 +94,12 @@ export function finished(observation: BackupObservation, status: EtcdBackupStatu
   const after = { now, backup: { ...backup, status } };
   const runs = { progress: status.progress, lastRun: status.lastRun };
   const stamp = { now: timestamp(now), generation: backup.generation };
-  const conditions = withCondition(status.conditions, stamped(success(status), status.conditions, stamp));
-  return { ...status, phase: phaseOf(after, runs), conditions };
+  const phase = phaseOf(after, runs);
+  const ended = withCondition(status.conditions, stamped(success(status), status.conditions, stamp));
+  const others = ended.filter(({ type }) => !READINESS_TYPES.includes(type));
+  const readiness = readinessOf(after, { ...status, phase }, others as readonly ConditionFinding[]);
+  const conditions = [...readiness.map(each => stamped(each, status.conditions, stamp)), ...others];
+  return { ...status, phase, conditions };
 }
 
 /** What the status says of a stored backup that was verified. */
@@ -205,7 +210,20 @@ function conditionsOf(
     actor.paused && finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`);
   const late = lateness({ ...observation, backup: { ...backup, status } });
   const others = [paused, late].filter(condition => condition !== undefined);
-  return [...conditions, ...others, success(status)];
+  const found = [...conditions, ...others, success(status)];
+  return [...readinessOf(observation, status, found), ...found];
+}
+
+function readinessOf(
+  { backup }: BackupObservation,
+  status: EtcdBackupStatus,
+  found: readonly ConditionFinding[],
+): readonly ConditionFinding[] {
+  return readinessOfBackup(found, {
+    phase: status.phase ?? '',
+    isPeriodic: backup.config.schedule.kind !== 'once',
+    isTriedAgain: status.schedule?.retryAt !== undefined && status.nextRun !== undefined,
+  });
 }
 
 function success(status: EtcdBackupStatus): ConditionFinding {

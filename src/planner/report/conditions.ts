@@ -1,6 +1,7 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import { readinessOfCluster } from '../../api/derived/readiness.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
@@ -34,6 +35,11 @@ export interface Findings {
 
 /** All conditions of one pass, in the order in which they are shown. */
 export function conditionsOf(findings: Findings): ConditionFinding[] {
+  const found = statesOf(findings);
+  return [...readinessOfCluster(found), ...found];
+}
+
+function statesOf(findings: Findings): ConditionFinding[] {
   const { cluster } = findings.observation;
   const judged = validateCluster(cluster.object, cluster.status.currentVersion).conditions;
   return [

@@ -8,6 +8,7 @@ import {
   operationWorkflowId,
   selectorText,
 } from '../../api/names.ts';
+import { attentionOf } from '../../api/derived/state-of-cluster.ts';
 import { settingsOf } from '../../api/derived/settings-in-force.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type {
@@ -55,7 +56,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const phase = phaseOf(findings, found);
   const targetVersion = latchedVersion(findings);
   const { incarnation, clusterID, lastSerial, givenUp, previousIncarnation } = previous;
-  return withoutUndefined<EtcdClusterStatus>({
+  const status = withoutUndefined<EtcdClusterStatus>({
     phase,
     reason:
       phase === 'Failed' && findings.decision.kind === 'blocked' ? findings.decision.message : undefined,
@@ -64,7 +65,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
       stamped(condition, previous.conditions, { now: context.now, generation: cluster.generation }),
     ),
     size: sizeOf(findings),
-    ready: `${findings.members.filter(member => member.ready).length}/${cluster.config.size}`,
+    ready: readyOf(findings),
     serviceName: clientService.exists ? clientServiceName(cluster.name) : undefined,
     clientPort: clientService.exists ? CLIENT_PORT : undefined,
     members: memberStatus(findings.members),
@@ -91,6 +92,8 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     keyHashes: keptHashes(findings.observation),
     ...lastBackup(findings.observation.backups ?? []),
   });
+  const attention = attentionOf({ metadata: { generation: cluster.generation }, status });
+  return attention === undefined ? status : { ...status, attention };
 }
 
 /** Those of a specification that cannot be carried out are not in force. */
@@ -119,6 +122,12 @@ function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): C
   return conditions.some(({ type, status }) => type === 'Available' && status === 'True')
     ? 'Running'
     : 'Creating';
+}
+
+/** Members that are to be removed are there, too: never more of them than that are ready. */
+function readyOf({ observation, members }: Findings): string {
+  const ready = members.filter(member => member.ready).length;
+  return `${ready}/${Math.max(observation.cluster.config.size, ready)}`;
 }
 
 function sizeOf({ observation, members }: Findings): number {

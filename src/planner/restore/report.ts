@@ -2,6 +2,7 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { stamped, withCondition } from '../../api/conditions/stamped.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
+import { READINESS_TYPES, readinessOfTask } from '../../api/derived/readiness.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
@@ -144,6 +145,7 @@ function conditionsOf(
     ...validateRestore(restore).conditions,
     accepted(observation, told.decision),
     succeeded(told),
+    ...readinessOfTask(told.phase, told.word),
   ];
   const stamp = { now: timestamp(now), generation: generationOf(observation) };
   return found.map(condition => stamped(condition, restore.status?.conditions, stamp));
@@ -173,14 +175,17 @@ function succeeded({
 export function failedRestore(restore: EtcdRestore, message: string, now: number): EtcdRestoreStatus {
   const { step: _, refusal: __, ...status } = restore.status ?? {};
   const stamp = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
-  const failed = stamped(finding('Succeeded', 'Failed', message), status.conditions, stamp);
+  const others = status.conditions?.filter(({ type }) => !READINESS_TYPES.includes(type));
+  const told = [finding('Succeeded', 'Failed', message), ...readinessOfTask('Failed', message)].map(each =>
+    stamped(each, status.conditions, stamp),
+  );
   return {
     ...status,
     phase: 'Failed',
     succeeded: false,
     reason: message.slice(0, 4096),
     completedAt: timestamp(now),
-    conditions: withCondition(status.conditions, failed),
+    conditions: told.reduce(withCondition, others ?? []),
   };
 }
 

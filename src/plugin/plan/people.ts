@@ -1,7 +1,7 @@
 /** What people told the workflow, as far as the status repeats it. Pure. */
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { Actor } from '../../planner/model/actor.ts';
-import { conditionOf } from '../views/conditions.ts';
+import { conditionOf } from '../../api/conditions/advice.ts';
 
 /** As src/planner/plan.ts words it; a test ties the two together. */
 const ABORTED = /^(?<operation>\w+) was aborted by (?<by>[^]*?); it starts again/;

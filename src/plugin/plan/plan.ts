@@ -4,7 +4,7 @@ import { effectiveCluster } from '../../api/derived/settings-in-force.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision } from '../../planner/model/decision.ts';
 import type { Call } from '../commands/command.ts';
-import { whatToDo } from '../views/conditions.ts';
+import { whatToDo } from '../../api/conditions/advice.ts';
 import { LookingKube } from './looking-kube.ts';
 import { recordedPeople } from './people.ts';
 import { type Planned, type Planning, plannedFor } from './planned.ts';

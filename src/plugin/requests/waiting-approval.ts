@@ -1,6 +1,6 @@
 /** Which approval a cluster waits for, as its status says. Pure. */
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { conditionOf } from '../views/conditions.ts';
+import { conditionOf } from '../../api/conditions/advice.ts';
 
 export interface WaitingApproval {
   readonly operation: string;

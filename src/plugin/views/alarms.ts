@@ -1,6 +1,6 @@
 /** The alarms of members, as far as the status tells: the metrics of etcd do not name them. Pure. */
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { conditionOf } from './conditions.ts';
+import { conditionOf } from '../../api/conditions/advice.ts';
 
 /** Reasons of Healthy for which members were asked. If one answered, there was no alarm: each names those of all. */
 const NO_ALARM = ['AllMembersHealthy', 'MembersUnhealthy', 'MembersMissing'];

@@ -1,6 +1,6 @@
 /** Conditions as a person needs them: those that say how things are, and those that want something. Pure. */
+import { whatToDo } from '../../api/conditions/advice.ts';
 import { CONDITIONS, type Condition } from '../../api/conditions/catalogue.ts';
-import { WAIT } from '../../api/obstacles/rows.ts';
 import { type Line, type Span, table, toned, type Tone } from './lines.ts';
 import { age } from './times.ts';
 
@@ -16,25 +16,6 @@ const WRONG_WHEN_TRUE = [
   'UpgradeBlocked',
   'OutOfMemory',
 ];
-
-/** The condition of this type, if the resource has it. */
-export function conditionOf(
-  { conditions = [] }: { readonly conditions?: readonly Condition[] },
-  type: string,
-): Condition | undefined {
-  return conditions.find(condition => condition.type === type);
-}
-
-/** What the reference says to do about a condition; undefined: nothing. */
-export function whatToDo({ type, reason }: Pick<Condition, 'type' | 'reason'>): string | undefined {
-  return CONDITIONS.find(row => row.type === type && row.reason === reason)?.whatToDo;
-}
-
-/** Whether a person has to do something about it, as far as the reference says. */
-export function wantsPerson(condition: Condition): boolean {
-  const advice = whatToDo(condition);
-  return advice !== undefined && advice !== WAIT;
-}
 
 /** Whether the condition is to be shown: it always is, something is to be done or waited for, or it is not known to this release. */
 function isNotable(condition: Condition): boolean {

@@ -3,7 +3,7 @@ import type { Condition } from '../../api/conditions/catalogue.ts';
 import type { EtcdCluster, EtcdRequest } from '../../api/schemas/types.ts';
 import { approveWords, waitingApproval } from '../requests/waiting-approval.ts';
 import { kubectlLine, pluginLine, type Where } from './command-lines.ts';
-import { conditionOf, wantsPerson, whatToDo } from './conditions.ts';
+import { conditionOf, wantsPerson, whatToDo } from '../../api/conditions/advice.ts';
 
 /** One thing that a cluster waits for, or that is wrong with it. */
 export interface Reason {

@@ -1,29 +1,8 @@
 /** All clusters at a glance, the worst first. Pure. */
-import type { Condition } from '../../api/conditions/catalogue.ts';
+import { CALM, type State, stateOf, STATES } from '../../api/derived/state-of-cluster.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { conditionOf, wantsPerson } from './conditions.ts';
 import { type Line, type Span, table, toned, type Tone } from './lines.ts';
 
-/** How a cluster is, from worst to best. */
-const STATES = [
-  'Unavailable',
-  'QuorumAtRisk',
-  'NotManaged',
-  'Unreachable',
-  'Failed',
-  'NeedsApproval',
-  'Blocked',
-  'Unhealthy',
-  'NotSeenYet',
-  'InProgress',
-  'Paused',
-  'Attention',
-  'Hibernated',
-  'OK',
-] as const;
-type State = (typeof STATES)[number];
-
-const CALM: readonly State[] = ['InProgress', 'Hibernated', 'OK'];
 const BAD: readonly State[] = ['Unavailable', 'QuorumAtRisk', 'NotManaged', 'Unreachable', 'Failed'];
 
 export interface FleetRow {
@@ -62,80 +41,6 @@ function rowOf(cluster: EtcdCluster): FleetRow {
     operation: status.operation?.type ?? '',
     message,
   };
-}
-
-interface Found {
-  readonly state: State;
-  readonly message: string;
-}
-
-type Rule = (cluster: EtcdCluster) => Found | undefined;
-
-/** A rule: the cluster has this condition with this status, such as `QuorumAtRisk=True`, and for this reason if one is named. */
-const has =
-  (state: State, condition: string, reason?: string): Rule =>
-  ({ status: { conditions = [] } = {} }) => {
-    const found = conditions.find(({ type, status }) => `${type}=${status}` === condition);
-    const isIt = found !== undefined && (reason === undefined || found.reason === reason);
-    return isIt ? { state, message: found.message } : undefined;
-  };
-
-/** The reasons of Available=False that are as they should be. */
-const EXPECTED = ['Creating', 'Hibernated', 'Restoring', 'Deleting'];
-
-const isUnavailable: Rule = cluster => {
-  const found = conditionOf(cluster.status ?? {}, 'Available');
-  if (found?.status !== 'False' || EXPECTED.includes(found.reason)) return undefined;
-  return { state: 'Unavailable', message: found.message };
-};
-
-const hasFailed: Rule = ({ status }) =>
-  status?.phase === 'Failed' ? { state: 'Failed', message: status.reason ?? '' } : undefined;
-
-const isUnseen: Rule = ({ metadata, status }) =>
-  status?.observedGeneration === undefined || status.observedGeneration !== metadata.generation
-    ? { state: 'NotSeenYet', message: 'the operator has not taken up the specification yet' }
-    : undefined;
-
-const isWorkedOn: Rule = ({ status }) =>
-  status?.operation === undefined
-    ? undefined
-    : { state: 'InProgress', message: status.operation.message || (status.operation.step ?? '') };
-
-const wantsAttention: Rule = ({ status }) => {
-  const found = status?.conditions?.find((condition: Condition) => wantsPerson(condition));
-  return found === undefined
-    ? undefined
-    : { state: 'Attention', message: `${found.reason}: ${found.message}` };
-};
-
-/** The first that finds something says how the cluster is. */
-const RULES: readonly Rule[] = [
-  isUnavailable,
-  has('QuorumAtRisk', 'QuorumAtRisk=True'),
-  has('NotManaged', 'TemporalUnavailable=True'),
-  has('NotManaged', 'WorkflowStuck=True'),
-  has('NotManaged', 'PassFailing=True'),
-  has('Unreachable', 'Available=Unknown'),
-  hasFailed,
-  has('NeedsApproval', 'Progressing=False', 'AwaitingApproval'),
-  has('Hibernated', 'Available=False', 'Hibernated'),
-  has('Paused', 'Paused=True'),
-  has('Blocked', 'Progressing=False', 'Blocked'),
-  isUnseen,
-  isWorkedOn,
-  has('InProgress', 'Available=False'),
-  has('Unhealthy', 'Healthy=False'),
-  has('Unhealthy', 'Healthy=Unknown'),
-  wantsAttention,
-];
-
-function stateOf(cluster: EtcdCluster): Found {
-  for (const rule of RULES) {
-    const found = rule(cluster);
-    if (found !== undefined) return found;
-  }
-  return { state: 'OK', message: '' };
 }
 
 function toneOf(state: State): Tone {

@@ -2,8 +2,9 @@
 import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
 import { stamped } from '../../api/conditions/stamped.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { attentionOf } from '../../api/derived/state-of-cluster.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
-import type { KubeClient } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { listAt } from '../model/json.ts';
 import { isCondition, type KnownResource, type KnownResources } from '../resources/known-resources.ts';
 import type { OwnFinding } from './own-conditions.ts';
@@ -81,9 +82,10 @@ export class ConditionWriter {
     const { generation, resourceVersion } = found.metadata;
     const now = timestamp(clock.date().getTime());
     const before = listAt(found, 'status', 'conditions');
-    const { instead, ...own } = finding;
-    const isThere = before.some(condition => isCondition(condition) && condition.type === instead?.type);
-    const written = [own, ...(instead !== undefined && isThere ? [instead] : [])].map(saying =>
+    const { instead = [], ...own } = finding;
+    const isThere = (type: string): boolean =>
+      before.some(condition => isCondition(condition) && condition.type === type);
+    const written = [own, ...instead.filter(({ type }) => isThere(type))].map(saying =>
       stamped(saying, before.filter(isCondition), { now, generation }),
     );
     const saying = (condition: unknown): unknown =>
@@ -92,12 +94,21 @@ export class ConditionWriter {
       ({ type }) => !before.some(condition => isCondition(condition) && condition.type === type),
     );
     const conditions = [...before.map(condition => saying(condition) ?? condition), ...added];
-    const patch = { metadata: { uid, resourceVersion }, status: { conditions } };
+    const attention = kind === 'EtcdCluster' && {
+      attention: attentionWith(found, conditions.filter(isCondition)),
+    };
+    const patch = { metadata: { uid, resourceVersion }, status: { conditions, ...attention } };
     const stored = await kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
     return listAt(stored, 'status', 'conditions')
       .filter(isCondition)
       .filter(({ type }) => WATCHER_CONDITIONS.includes(type));
   }
+}
+
+/** What the column Attention shows from now on; null takes it away. */
+function attentionWith({ metadata, status }: KubeObject, conditions: readonly Condition[]): string | null {
+  const { generation } = metadata;
+  return attentionOf({ metadata: { generation }, status: { ...(status as object), conditions } }) ?? null;
 }
 
 function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {

@@ -5,6 +5,7 @@ import {
   type ConditionStatus,
   finding,
 } from '../../api/conditions/catalogue.ts';
+import { readinessUnobserved } from '../../api/derived/readiness.ts';
 import type { Kind } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Unprocessed } from '../queue/work-queue.ts';
@@ -15,8 +16,8 @@ export interface OwnFinding {
   readonly status: ConditionStatus;
   readonly reason: ConditionReason;
   readonly message: string;
-  /** Written in place of a condition that the last pass set and that nobody observes any more; the next pass sets it again. */
-  readonly instead?: Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+  /** Written in place of conditions that the last pass set and that nobody observes any more; the next pass sets them again. */
+  readonly instead?: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
 }
 
 /** Temporal takes no signal for this resource. `since` in the message instead of a duration: it stays true unwritten. */
@@ -102,7 +103,12 @@ export function noPassFor(
     'NotLookedAt',
     `Since ${from} this was not observed: see the condition PassFailing.`,
   );
-  return { ...own, type: 'PassFailing', message, ...(kind === 'EtcdCluster' && { instead: available }) };
+  return {
+    ...own,
+    type: 'PassFailing',
+    message,
+    ...(kind === 'EtcdCluster' && { instead: [available, readinessUnobserved(available.message)] }),
+  };
 }
 
 export const passesSucceed: OwnFinding = {

@@ -3,6 +3,7 @@ import { type Condition, finding, type ReasonOf } from '../../api/conditions/cat
 import { stamped } from '../../api/conditions/stamped.ts';
 import type { EtcdRequest, EtcdRequestStatus } from '../../api/schemas/types.ts';
 import type { GivenRequest } from '../../api/values/requests.ts';
+import { readinessOfTask } from '../../api/derived/readiness.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { expiryOf } from './known-request.ts';
 import { operationOf } from './message.ts';
@@ -103,6 +104,7 @@ export function statusOf(object: EtcdRequest, saying: Saying, now: number): Etcd
   const findings = [
     finding('Accepted', saying.accepted, message),
     finding('Completed', saying.completed, message),
+    ...readinessOfTask(phase, message),
     ...(spec.action === 'VerifyBackup' ? [finding('Verified', verifiedOf(saying), message)] : []),
   ];
   if (before !== undefined && isSaid(before, { phase, message, workflowID })) return undefined;

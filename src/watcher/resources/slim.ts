@@ -60,11 +60,12 @@ function isOwnCondition(condition: unknown): boolean {
   return WATCHER_CONDITIONS.includes(String(at(condition, 'type')));
 }
 
-/** What passes have written: the whole status but the watcher's own conditions. Undefined before the first. */
+/** What passes have written: the whole status but the watcher's own conditions, and what follows from them. Undefined before the first. */
 function reportOf({ status }: KubeObject): string | undefined {
   if (at(status, 'observedGeneration') === undefined) return undefined;
   const conditions = listAt(status, 'conditions').filter(condition => !isOwnCondition(condition));
-  return fingerprint({ ...(status as object), conditions });
+  const { attention: _, ...told } = status as { readonly attention?: unknown };
+  return fingerprint({ ...told, conditions });
 }
 
 /** Whether there is something to be done for a resource, as far as its status tells. */

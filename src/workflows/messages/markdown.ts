@@ -6,10 +6,26 @@ import type { BackupDecision, Decision } from '../../activities/index.ts';
  * not be able to show them foreign images or misleading links.
  */
 export function plain(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[[\]<]/g, '\\$&');
+  const line = text.replace(/\s+/g, ' ').trim();
+  let shown = '';
+  let from = 0;
+  for (const { index, 0: found } of line.matchAll(TO_BE_COPIED)) {
+    shown += `${escaped(line.slice(from, index))}\`${found.replaceAll('`', '')}\``;
+    from = index + found.length;
+  }
+  return shown + escaped(line.slice(from));
+}
+
+/**
+ * JSON, and commands with flags: set as code, because the UI makes curly quotes of straight ones, and dashes of two hyphens. A command ends
+ * where the sentence does.
+ */
+const TO_BE_COPIED =
+  /\{(?="\w+":)(?:[^{}"]|"[^"]*")*\}|\b(?:kubectl|temporal|etcdctl) (?=[^";()]* --?[a-z])[^";()]*?(?=["();]|,? (?:or|and) |\. |$)/g;
+
+/** A backtick of somebody else's would begin code, in which nothing is escaped, and a backslash undo what stands before the next character. */
+function escaped(text: string): string {
+  return text.replace(/[\\[\]<`]/g, '\\$&');
 }
 
 /** The same in a table. */

@@ -1,4 +1,5 @@
 /** EtcdRequests in a world of a whole watcher. */
+import { READINESS_TYPES } from '../../../src/api/derived/readiness.ts';
 import { API_VERSION, type ResourceRef } from '../../../src/api/names.ts';
 import type { EtcdRequestSpec, EtcdRequestStatus } from '../../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
@@ -46,9 +47,13 @@ export class RequestWorld extends Harness {
     return (this.request(name)?.['status'] ?? {}) as EtcdRequestStatus;
   }
 
-  /** Reasons of the conditions, by type. */
+  /** Reasons of the conditions, by type; but for those that only sum them up. */
   reasons(name: string): Record<string, string> {
-    return Object.fromEntries((this.status(name).conditions ?? []).map(({ type, reason }) => [type, reason]));
+    return Object.fromEntries(
+      (this.status(name).conditions ?? [])
+        .filter(({ type }) => !READINESS_TYPES.includes(type))
+        .map(({ type, reason }) => [type, reason]),
+    );
   }
 
   /** Time passes, and the watch brings what was written. */
