@@ -153,8 +153,8 @@ describe('a Service and a budget that somebody edited', () => {
           spec: { type: 'ClusterIP', sessionAffinity: 'ClientIP' },
         });
         expect((service!['spec'] as { selector: object }).selector).toEqual(selector);
-        expect(spec['maxUnavailable']).toBe(1);
-        expect(spec['minAvailable']).toBeUndefined();
+        expect(spec['minAvailable']).toBe(2);
+        expect(spec['maxUnavailable']).toBeUndefined();
         return true;
       },
       { timeoutMs: 30_000 },

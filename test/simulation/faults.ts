@@ -3,6 +3,7 @@ import type { Fate, Fault } from './fault.ts';
 import { faultsOfApiserver } from './faults-of-apiserver.ts';
 import { faultsOfData } from './faults-of-data.ts';
 import { faultsOfDisks } from './faults-of-disks.ts';
+import { faultsOfEvictions } from './faults-of-evictions.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
 import { faultsOfInjection } from './faults-of-injection.ts';
 import { faultsOfPeople } from './faults-of-people.ts';
@@ -57,6 +58,7 @@ export const FAULTS = {
   ...faultsOfApiserver,
   ...faultsOfVolumes,
   ...faultsOfInjection,
+  ...faultsOfEvictions,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;
@@ -80,4 +82,5 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   claimExchanged: 2,
   podLabelsTaken: 2,
   nodesUnregistered: 2,
+  drained: 6,
 };

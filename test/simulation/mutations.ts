@@ -8,6 +8,7 @@ import { locate, type Located, switchable } from './mutated-source.ts';
 import type { ChanceMutation, Edit, Mutation } from './mutation.ts';
 import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
+import { EVICTION_MUTATIONS } from './mutations-of-evictions.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
@@ -19,6 +20,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...RESTORE_MUTATIONS,
   ...DEATH_MUTATIONS,
   ...WATCHING_MUTATIONS,
+  ...EVICTION_MUTATIONS,
 ];
 
 /** All that can be put into effect, by number. */

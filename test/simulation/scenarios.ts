@@ -5,6 +5,7 @@
 import { adviceScenarios } from './scenarios-of-advice.ts';
 import { creationScenarios } from './scenarios-of-creation.ts';
 import { deathScenarios } from './scenarios-of-death.ts';
+import { evictionScenarios } from './scenarios-of-evictions.ts';
 import { gateScenarios } from './scenarios-of-gates.ts';
 import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
@@ -37,6 +38,7 @@ const SCENARIOS = {
   ...deathScenarios,
   ...refusalScenarios,
   ...watchingScenarios,
+  ...evictionScenarios,
   ...widerScenarios,
 };
 export type ScenarioName = keyof typeof SCENARIOS;

@@ -13,6 +13,7 @@ import { CLUSTER, Invariants } from './invariants.ts';
 import { Random } from './random.ts';
 import { SimBackups } from './sim-backups.ts';
 import { type Call, Calls } from './sim-calls.ts';
+import { SimDisruptions } from './sim-disruptions.ts';
 import { SimEtcd } from './sim-etcd.ts';
 import { fault, NAMESPACE, SimKube } from './sim-kube.ts';
 import { SimKubelet } from './sim-kubelet.ts';
@@ -21,6 +22,9 @@ import { SimOperator } from './sim-operator.ts';
 import { BEGINNING, belongTogether, putCertificates, STATIC_TLS } from './sim-tls.ts';
 import { SimWatcher } from './sim-watcher.ts';
 import type { Coverage } from './coverage.ts';
+
+/** In how many ticks the disruption controller looks: every half a second, and sometimes seconds later. */
+const LOOKS_OF_DISRUPTIONS = 0.05;
 
 export interface WorldOptions {
   readonly seed: number;
@@ -43,6 +47,7 @@ export class SimWorld {
   readonly etcd: SimEtcd;
   readonly kubelet: SimKubelet;
   readonly backups: SimBackups;
+  readonly disruptions: SimDisruptions;
   /** What runs for each EtcdRestore, by uid. */
   readonly restores = new Map<string, SimRestore>();
   readonly operator: SimOperator;
@@ -88,6 +93,8 @@ export class SimWorld {
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
   #waitsMs = 600_000;
+  /** When the disruption controller looks; not by the world's own chance. */
+  readonly #disrupting: Random;
   readonly #makeWatcher: () => SimWatcher | undefined;
   #watcher: SimWatcher | undefined;
   /** The client Service was there once. */
@@ -116,6 +123,8 @@ export class SimWorld {
     this.etcd = new SimEtcd(random, clock, this.invariants);
     this.etcd.strict = random.chance(0.5);
     this.backups = new SimBackups(this.kube);
+    this.disruptions = new SimDisruptions(this.kube);
+    this.#disrupting = new Random(seed ^ 0xd15);
     this.kubelet = new SimKubelet(this.kube, this.etcd, { random, backups: this.backups });
     this.calls = this.#wire();
     this.#makeWatcher = () =>
@@ -208,6 +217,7 @@ export class SimWorld {
     let moved = this.#fire() || isTold;
     if (this.hasTimeLimits) this.calls.timeOut();
     this.#watchRestores();
+    if (this.#disrupting.chance(LOOKS_OF_DISRUPTIONS)) this.disruptions.look();
     if (this.stormy) this.#fault();
     const which = random.next();
     if (which < 0.15) this.kubelet.advance();

@@ -280,6 +280,8 @@ function complaintOf(world: SimWorld): string | undefined {
     .filter(({ metadata }) => names.includes(metadata.name));
   const going = claims.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (going !== undefined) return `${going.metadata.name} loses its volume with its pod`;
+  const { minAvailable } = (world.disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number };
+  if (!isRefused && minAvailable !== size - 1) return `${minAvailable} of ${size} are kept from eviction`;
   world.invariants.elected(leader);
   return undefined;
 }

@@ -1,0 +1,76 @@
+/** Scenarios about drains, which evict what the PodDisruptionBudget lets go: see scenarios.ts. */
+import { evict } from './faults-of-evictions.ts';
+import { Breach } from './invariants.ts';
+import type { ScriptedWorld } from './scripted-world.ts';
+import { isReady } from './sim-disruptions.ts';
+
+/** Every pod is to be evicted, those of voters first, once the disruption controller has seen what is. How many are let go. */
+function drain(scripted: ScriptedWorld): number {
+  const { world } = scripted;
+  const voters = scripted.voters().map(({ name }) => name);
+  const pods = world.kube.all('Pod');
+  const isVoter = ({ metadata }: (typeof pods)[number]) => voters.includes(metadata.name);
+  world.disruptions.look();
+  const ordered = [...pods.filter(isVoter), ...pods.filter(pod => !isVoter(pod))];
+  return ordered.filter(pod => evict(world, pod)).length;
+}
+
+/** A member joins, and its pod is as ready as those of the others; it does not vote yet. */
+async function learnerIsReady(scripted: ScriptedWorld): Promise<void> {
+  await scripted.until('a learner is ready', () => {
+    const learner = scripted.learner();
+    const pod = learner && scripted.world.kube.peek('Pod', learner.name);
+    return pod !== undefined && isReady(pod);
+  });
+}
+
+function expectGone(gone: number, expected: number): void {
+  if (gone !== expected) throw new Breach(`${gone} were evicted, and ${expected} may go`);
+}
+
+export const evictionScenarios = {
+  async membersAreEvictedWhileOneJoins(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    scripted.world.edit({ size: 5 });
+    scripted.world.wake();
+    await learnerIsReady(scripted);
+    expectGone(drain(scripted), 1);
+    await scripted.rest();
+  },
+
+  async theOnlyVoterIsEvictedWhileAnotherJoins(scripted: ScriptedWorld) {
+    await scripted.create({ size: 1 });
+    scripted.world.edit({ size: 3 });
+    scripted.world.wake();
+    await learnerIsReady(scripted);
+    expectGone(drain(scripted), 0);
+    await scripted.rest();
+  },
+
+  /** Three of five voters are wished for, and nothing may be done about it. */
+  async fewerAreWishedForInAPause(scripted: ScriptedWorld) {
+    await scripted.create({ size: 5 });
+    scripted.world.edit({ size: 3, paused: true });
+    await scripted.blockedBy('Paused');
+    expectGone(drain(scripted), 1);
+    await scripted.pass(100);
+    expectGone(drain(scripted), 0);
+    scripted.world.edit({ paused: false });
+    scripted.world.wake();
+    await scripted.rest();
+    expectGone(drain(scripted), 1);
+    await scripted.rest();
+  },
+
+  /** Somebody lets all of them go, and it is put back before anybody comes to drain. */
+  async everyEvictionIsAllowedByHand(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { kube, disruptions } = scripted.world;
+    kube.merge('PodDisruptionBudget', 'example', { spec: { minAvailable: 0 } });
+    scripted.world.wake();
+    const minAvailable = () => ((disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number }).minAvailable;
+    await scripted.until('it is put back', () => minAvailable() === 2);
+    expectGone(drain(scripted), 1);
+    await scripted.rest();
+  },
+};
