@@ -38,7 +38,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'a learner whose pod goes, and one that no node takes: test/activities/learner-given-up.test.ts',
     {
-      endOf: ['not (isStuck(learner))', 'isAwaited', 'not (isAwaited)'],
+      'membership/learner/endOf': ['not (isStuck(learner))', 'isAwaited', 'not (isAwaited)'],
       isProgressing: ['isComingUp(learner, pod)'],
       isComingUp: ['pod.trouble === undefined', 'isPending(pod)'],
     },

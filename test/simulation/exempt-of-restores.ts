@@ -115,7 +115,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     isDistrusted: 'all',
     backupTransitions: 'all',
     runEvents: 'all',
-    endOf: 'all',
+    'backup/report/endOf': 'all',
     failuresOf: 'all',
     withoutFailures: 'all',
     retryOf: 'all',

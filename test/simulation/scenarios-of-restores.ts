@@ -14,7 +14,8 @@ const ENTRY = { term: 1, members: { rows: [], removed: new Set<string>() }, valu
 const BEFORE = {
   version: '3.6.16',
   clusterId: 'cdf818194e3a8c32',
-  disk: { ...emptyDisk('before'), log: [ENTRY], commit: 1 },
+  // The first write makes revision 2: only a cluster that nobody has written to is at 1.
+  disk: { ...emptyDisk('before'), log: [{ ...ENTRY, value: undefined }, ENTRY], commit: 2 },
 };
 
 /** A cluster with writes, the backup of some of them, and more writes. The path of the backup. */
