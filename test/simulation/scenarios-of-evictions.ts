@@ -68,7 +68,8 @@ export const evictionScenarios = {
     const { kube, disruptions } = scripted.world;
     kube.merge('PodDisruptionBudget', 'example', { spec: { minAvailable: 0 } });
     scripted.world.wake();
-    const minAvailable = () => ((disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number }).minAvailable;
+    const minAvailable = () =>
+      ((disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number }).minAvailable;
     await scripted.until('it is put back', () => minAvailable() === 2);
     expectGone(drain(scripted), 1);
     await scripted.rest();
