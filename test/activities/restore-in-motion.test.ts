@@ -373,3 +373,27 @@ describe('a rescue from a total loss', () => {
     );
   });
 });
+
+it('a first member that never started is made again when the specification is corrected', async () => {
+  const world = await asked();
+  await world.settleUntil('startSeed');
+  const edit = (repository: string) =>
+    world.kube.as('kubectl').patch(world.resource, { spec: { repository } }, { type: 'merge' });
+  const goOn = async (): Promise<void> => {
+    for (let round = 0; round < 6; round += 1) {
+      await world.step();
+      world.kubelet.settle();
+    }
+  };
+  await edit('registry.invalid/etcd');
+  world.kubelet.stuck.set('example-3', 'ImagePullBackOff');
+  await goOn();
+  const uid = world.kube.peek(world.pod('example-3'))?.metadata.uid;
+  expect(uid).toBeDefined();
+  await edit('quay.io/coreos/etcd');
+  await goOn();
+  expect(world.kube.peek(world.pod('example-3'))?.metadata.uid).not.toBe(uid);
+  world.kubelet.stuck.clear();
+  await world.settle();
+  expectRestored(world);
+});

@@ -191,3 +191,27 @@ test('with TLS.auto nothing is signed by an authority that somebody put in the p
   expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
   expect(peek('example-peer-tls')?.['data']).toEqual(before);
 });
+
+test('a cluster all of whose Secrets are deleted gets new authorities while it sleeps, and wakes on its data', async () => {
+  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { auto: {} } } });
+  await world.run();
+  await world.run();
+  const { clusterID } = world.cluster.status;
+  const claims = world.kube.all('PersistentVolumeClaim').map(({ metadata }) => metadata.uid);
+  for (const { metadata } of world.kube.all('Secret'))
+    await world.kube
+      .as('kubectl')
+      .delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: metadata.name });
+  await world.run();
+  expect(tlsReady(world)).toMatchObject({
+    reason: 'AuthorityLost',
+    message: expect.stringContaining('spec.hibernated'),
+  });
+  for (const hibernated of [true, false]) {
+    await world.kube.as('kubectl').patch(world.resource, { spec: { hibernated } }, { type: 'merge' });
+    await world.run();
+  }
+  expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+  expect(world.cluster.status).toMatchObject({ clusterID, ready: '3/3' });
+  expect(world.kube.all('PersistentVolumeClaim').map(({ metadata }) => metadata.uid)).toEqual(claims);
+});

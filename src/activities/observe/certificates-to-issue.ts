@@ -9,6 +9,7 @@ import { type Authority, type Leaf, leafCertificatesOf } from '../../objects/lea
 import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../planner/model/tls-facts.ts';
 import { firstFingerprint } from '../../tls/fingerprints.ts';
 import { inspect, trusts } from '../../tls/inspect.ts';
+import { mayHaveNewAuthority } from './authority-anew.ts';
 import { isControlledBy } from './pod-facts.ts';
 import { secretText } from './certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
@@ -26,7 +27,7 @@ export type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost' | '
 
 /**
  * What is to be made or made anew. `known` is what was seen of the certificates that are mounted or used. An authority is only ever made for a
- * cluster that has not formed: members do not read a new one without a restart, and would trust nobody.
+ * cluster that has not formed, or sleeps: members do not read a new one without a restart, and would trust nobody.
  */
 export async function issuingFacts(
   kube: KubeClient,
@@ -45,13 +46,13 @@ export async function issuingFacts(
     })
     .map(secret => `Secret ${secret}`);
   const unusable = authorities.filter(secret => !isAuthority(objects.get(secret), now));
-  const formed = cluster.status?.clusterID !== undefined;
   const due = leaves.flatMap(leaf => {
     const { secret } = leaf;
     const why = whyDue(objects, { leaf, known, cluster, now });
     return why === undefined ? [] : [{ secret, why, authority: signing(leaf.authority, cluster, objects) }];
   });
-  if (unusable.length > 0 && formed) return { toIssue: [], taken, authoritiesLost: unusable };
+  if (unusable.length > 0 && !(await mayHaveNewAuthority(kube, cluster)))
+    return { toIssue: [], taken, authoritiesLost: unusable };
   const absent = unusable.map(secret => ({ secret, why: 'the authority does not exist yet' }));
   const authoritiesEnding = authorities.flatMap(secret => ending(secret, objects.get(secret), now));
   return { toIssue: [...absent, ...due], taken, authoritiesLost: [], authoritiesEnding };

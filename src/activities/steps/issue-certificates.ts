@@ -1,3 +1,4 @@
+import { mayHaveNewAuthority } from '../observe/authority-anew.ts';
 import { authoritySecret } from '../../api/derived/tls.ts';
 import { clusterLabels } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
@@ -41,7 +42,7 @@ async function makeAuthority(
   cluster: EtcdCluster,
   { authority, secret }: { readonly authority: Authority; readonly secret: string },
 ): Promise<void> {
-  if (cluster.status?.clusterID !== undefined) {
+  if (!(await mayHaveNewAuthority(deps.kube, cluster))) {
     throw preconditionChanged(
       `the cluster has formed: its members would not trust a new authority ${secret}`,
     );

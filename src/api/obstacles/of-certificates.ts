@@ -43,7 +43,7 @@ export const TLS_OBSTACLES = {
   KeyMissing: ['A Secret lacks a key.', 'Add the key that the message names to the Secret.'],
   AuthorityLost: [
     'An authority of TLS.auto is lost: existing certificates keep working and cannot be renewed.',
-    'Restore the Secret that the message names from a backup.',
+    'Restore the Secret that the message names from a copy; without one, hibernate the cluster and wake it: it gets a new authority, which clients need too.',
   ],
   AuthorityExchanged: [
     'A certificate is signed by an authority that running members do not trust: they read authorities only when they start. New connections fail. Until this is fixed, nothing is restarted, added or signed.',

@@ -162,7 +162,7 @@ function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
 function lostAuthorities({ tls }: Situation): Complaint[] {
   return (tls?.authoritiesLost ?? []).map(secret => ({
     reason: 'AuthorityLost',
-    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used, so no certificate can be renewed: restore the Secret from a backup`,
+    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used, so no certificate can be renewed: restore the Secret from a copy, or, with an outage while all members restart, set spec.hibernated to true and, once no pod is left, to false: the operator then issues a new authority, the data stays on the volumes, and clients need the new ca.crt`,
   }));
 }
 

@@ -23,6 +23,7 @@ import { firstRestored } from '../../checks/certificate-coverage.ts';
 import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor, restoredRevision } from './revision-bump.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
+import { podChanges } from '../../checks/pod-changes.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
@@ -157,9 +158,11 @@ function seeding(observation: Situation, restore: RestoreOfCluster): Decision {
   if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
   const steps = seedingSteps(observation, restore, incarnation);
   // Somebody may have started one late: what was decided before the others were stopped. A pod that failed as a whole, as when it was
-  // evicted, is started again by no kubelet.
+  // evicted, is started again by no kubelet. One that never started is made again when the specification was corrected.
   const before = observation.pods.filter(
-    pod => pod.owned && (pod.token !== incarnation.token || pod.phase === 'Failed'),
+    pod =>
+      pod.owned &&
+      (pod.token !== incarnation.token || pod.phase === 'Failed' || isOutdatedUnstarted(observation, pod)),
   );
   if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
   const foreign = membersAreOurs(observation);
@@ -176,6 +179,10 @@ function seeding(observation: Situation, restore: RestoreOfCluster): Decision {
     return blocked({ reason: 'MembersNotStarting', message }, steps);
   }
   return operate('restoreCluster', steps);
+}
+
+function isOutdatedUnstarted(observation: Situation, pod: PodFacts): boolean {
+  return pod.unstarted === true && podChanges(observation, pod).asked.length > 0;
 }
 
 /** From the recorded incarnation to the recorded cluster id. */
