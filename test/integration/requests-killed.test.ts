@@ -59,7 +59,7 @@ async function carriedOut(scene: Scene, death: Death) {
   };
 }
 
-const DONE = ['Accepted True Taken', 'Completed True Done'];
+const DONE = ['Accepted True Taken', 'Completed True Done', 'Ready True Completed'];
 
 interface Sweep {
   readonly scene: (bench: WorkflowBench) => Promise<Scene>;
