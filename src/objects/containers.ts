@@ -25,7 +25,7 @@ export interface ContainerStatus {
   readonly state?: ContainerState;
   readonly lastState?: ContainerState;
 }
-export interface ContainerState {
+interface ContainerState {
   readonly waiting?: StateReason;
   readonly running?: object;
   readonly terminated?: StateReason;

@@ -9,7 +9,7 @@ import { BackupWorld } from '../worlds/backup-world.ts';
 /** An activity of an EtcdBackup whose run is under way, and how each try of it ends: with this error, or well. */
 async function backupThat(): Promise<{
   readonly world: BackupWorld;
-  readonly attempt: (number: number, error?: unknown) => Promise<unknown>;
+  readonly attempt: (number: number, error?: Error) => Promise<unknown>;
 }> {
   const world = new BackupWorld();
   const activities = createActivities(world.deps);

@@ -177,11 +177,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     isSkipped: 'all',
     isNonBlockingFailure: 'all',
     hasFailed: 'all',
-    firstDecision: [
-      "not (!isPassed || decision.kind !== 'blocked')",
-      "wanted.kind === 'operate'",
-      'isPassed',
-    ],
+    firstDecision: ["wanted.kind === 'operate'"],
     withActor: ['failed', 'failed && isNonBlockingFailure({ failed })'],
     planMembership: [
       "not (decision.kind !== 'operate' || !isSkipped(observation.actor, decision))",

@@ -1,6 +1,6 @@
 /** Scenarios about drains, which evict what the PodDisruptionBudget lets go: see scenarios.ts. */
 import { evict } from './faults-of-evictions.ts';
-import { Breach } from './invariants.ts';
+import { Breach, CLUSTER } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
 import { isReady } from './sim-disruptions.ts';
 
@@ -22,6 +22,10 @@ async function learnerIsReady(scripted: ScriptedWorld): Promise<void> {
     const pod = learner && scripted.world.kube.peek('Pod', learner.name);
     return pod !== undefined && isReady(pod);
   });
+}
+
+function minAvailable({ world }: ScriptedWorld): number | undefined {
+  return ((world.disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number }).minAvailable;
 }
 
 function expectGone(gone: number, expected: number): void {
@@ -62,15 +66,28 @@ export const evictionScenarios = {
     await scripted.rest();
   },
 
+  /** It is made again for the learner that comes next, whose pod is no voter. */
+  async theBudgetIsDeletedAsMembersAreToJoin(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { kube, operator } = scripted.world;
+    operator.end();
+    await scripted.pass(200);
+    kube.delete('PodDisruptionBudget', CLUSTER);
+    scripted.world.edit({ size: 5 });
+    operator.begin();
+    await scripted.until('it is made again', () => minAvailable(scripted) !== undefined);
+    if (minAvailable(scripted) !== 3) throw new Breach(`${minAvailable(scripted)} are kept from eviction`);
+    await learnerIsReady(scripted);
+    expectGone(drain(scripted), 1);
+    await scripted.rest();
+  },
+
   /** Somebody lets all of them go, and it is put back before anybody comes to drain. */
   async everyEvictionIsAllowedByHand(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
-    const { kube, disruptions } = scripted.world;
-    kube.merge('PodDisruptionBudget', 'example', { spec: { minAvailable: 0 } });
+    scripted.world.kube.merge('PodDisruptionBudget', CLUSTER, { spec: { minAvailable: 0 } });
     scripted.world.wake();
-    const minAvailable = () =>
-      ((disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number }).minAvailable;
-    await scripted.until('it is put back', () => minAvailable() === 2);
+    await scripted.until('it is put back', () => minAvailable(scripted) === 2);
     expectGone(drain(scripted), 1);
     await scripted.rest();
   },

@@ -12,7 +12,7 @@ import type { World } from './e2e.ts';
 import { bridgeAddress } from './stack-store.ts';
 
 /** What is put into each pod. */
-export const INJECTED_NAMES = ['a-proxy', 'zz-agent'] as const;
+const INJECTED_NAMES = ['a-proxy', 'zz-agent'] as const;
 const KEEPER = 'keeper';
 /** An image that the stack's nodes have. */
 export const INJECTED_IMAGE = 'gcr.io/etcd-development/etcd:v3.6.5';

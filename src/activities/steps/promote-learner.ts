@@ -36,10 +36,7 @@ const STEADY_MS = 2_000;
 export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (deps, ref, step) => {
   let since: number | undefined;
   return waitUntil(deps, async () => {
-    const seen = await observe(deps, ref);
-    if (seen === undefined || seen.observation.cluster.deleting)
-      throw preconditionChanged('the resource is gone');
-    const observation = situationOf(seen.observation);
+    const observation = await observeLiving(deps, ref);
     const { members: views } = observation;
     const view = views.find(candidate => candidate.id === step.id);
     if (observation.membership.known && view === undefined)
@@ -80,6 +77,13 @@ async function stillFollows(
   if (after === undefined || head === undefined) return false;
   const others = everyVoterHealthy(situationOf(after.observation).members) === undefined;
   return others && hasAppliedMoreThan(after.observation, step.member, head);
+}
+
+async function observeLiving(deps: Dependencies, ref: ClusterRef): Promise<Situation> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined || seen.observation.cluster.deleting)
+    throw preconditionChanged('the resource is gone');
+  return situationOf(seen.observation);
 }
 
 function isVoter(view: MemberView | undefined): boolean {

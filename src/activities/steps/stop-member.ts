@@ -1,3 +1,8 @@
+import { messageOf } from '../../api/values/message-of.ts';
+import type { KubeObject } from '../../kube/port.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
 import { noteStopped } from '../cluster/data-version.ts';
@@ -10,6 +15,26 @@ import { withdraw } from './admit-members.ts';
 import { stillPlanned } from './still-planned.ts';
 import { dryRunCreatePod } from './pod-dry-run.ts';
 import type { Perform } from './perform.ts';
+
+/**
+ * What a member that comes back needs to know is noted on its claim. Where that may not be written, a member that is to be removed goes all
+ * the same; one that is to be started again is not stopped.
+ */
+async function noteOnClaim(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { step, pod }: { readonly step: StepOf<'stopMember'>; readonly pod: KubeObject },
+): Promise<void> {
+  const { purpose, member: name, claimUid, uid: podUid } = step;
+  if (purpose === 'hibernation') return;
+  if (purpose === 'upgrade') await noteFormerImage(deps.kube, ref, pod);
+  try {
+    await noteStopped(deps.kube, { namespace: ref.namespace, name }, { claimUid, podUid });
+  } catch (error) {
+    if (purpose !== 'removal') throw error;
+    deps.logger.warn('claim not noted before its member is removed', { name, error: messageOf(error) });
+  }
+}
 
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
@@ -25,13 +50,7 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
     if (step.purpose === 'rollout' || step.purpose === 'upgrade') await dryRunCreatePod(deps, ref, pod);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     await stillPlanned(deps, ref, step);
-    if (step.purpose === 'upgrade') await noteFormerImage(deps.kube, ref, pod);
-    if (step.purpose !== 'hibernation')
-      await noteStopped(
-        deps.kube,
-        { namespace, name: step.member },
-        { claimUid: step.claimUid, podUid: step.uid },
-      );
+    await noteOnClaim(deps, ref, { step, pod });
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
     recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });

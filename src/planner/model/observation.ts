@@ -38,7 +38,7 @@ export interface PodTrouble {
 }
 
 /** Why a container of etcd ended. */
-export interface ContainerExit {
+interface ContainerExit {
   /** Of the kubelet, such as OOMKilled. */
   readonly reason: string;
   readonly message: string;

@@ -6,7 +6,7 @@ import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** The image that the specification names for a version. */
-export function imageAsked({ cluster }: Situation, version: string): string {
+function imageAsked({ cluster }: Situation, version: string): string {
   return `${cluster.config.repository}:v${version}`;
 }
 
@@ -14,7 +14,7 @@ export function imageAsked({ cluster }: Situation, version: string): string {
  * The image from which the member, or another one, ran this version before; undefined when that is not known, or when the specification
  * names the same.
  */
-export function formerImage(observation: Situation, member: string, version: string): string | undefined {
+function formerImage(observation: Situation, member: string, version: string): string | undefined {
   const { pods, claims } = observation;
   const own = [...pods, ...claims].filter(({ owned, name }) => owned && name === member);
   const others = pods.filter(pod => pod.owned && pod.ready && pod.name !== member);
