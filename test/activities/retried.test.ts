@@ -20,7 +20,7 @@ async function backupThat(): Promise<{
   if (decision.kind !== 'operate' || decision.step.kind !== 'beginBackup') throw new Error('nothing begun');
   const { step } = decision;
   await env.run(() => activities.beginBackup(world.ref, step));
-  const attempt = (number: number, error?: unknown) => {
+  const attempt = (number: number, error?: Error) => {
     const { takeSnapshot } = telling(world.deps, 'EtcdBackup', {
       takeSnapshot: async (_ref: unknown) => {
         if (error !== undefined) throw error;
