@@ -8,6 +8,46 @@ const DOMAIN = 'the domain of members is not changed in the simulation: test/pla
 const OUTCOMES = 'how an operation ends is a table: test/planner/report/outcome.test.ts';
 
 export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
+  ...exempt('what tools read of a resource is a table: test/api/derived/readiness.test.ts', {
+    readinessOf: 'all',
+  }),
+  ...exempt('what is closed before a pause begins: test/planner/operations/repair/closing.test.ts', {
+    isWithdrawnOnly: ["not (step.kind === 'admitMembers')"],
+    closingSteps: ['firstObstacle(observation, unsafe) !== undefined'],
+    takingBack: ["not (decision.kind === 'operate')"],
+    firstDecision: ['not (!isStopped || !isSkipped(actor, wanted))'],
+    stopOf: ['failed?.operation === operation', 'isItself'],
+    abortOf: ['not (aborted.generation === cluster.generation)'],
+  }),
+  ...exempt('which backup counts is a table: test/planner/model/backups-of-cluster.test.ts', {
+    inOrder: ['not (keyOf(a) < keyOf(b))'],
+    foreignOnly: ['found?.foreign === undefined'],
+    faultOf: ['isOverdue(backup, now)'],
+  }),
+  ...exempt('what the client Service has behind it is a table: test/planner/report/conditions.test.ts', {
+    withoutEndpoint: ['not (clientService.difference === undefined)', 'not (ready.length === 1)'],
+    nameAndCause: ['not (notReadyBecause === undefined)'],
+  }),
+  ...exempt('an alarm that a rollout leaves: test/planner/operations/rollout/rollout.test.ts', {
+    stillFull: ['not (alarms.length === 0)'],
+  }),
+  ...exempt(
+    'a corrected creation and upgrade: test/activities/correction-life.test.ts, upgrade-repository.test.ts',
+    {
+      CREATION_STEPS: ['not (namesOf(pods))'],
+      faultOfFormation: ['cluster.config.paused', 'owned && deleting', 'unborn'],
+      startAgain: ['image !== undefined'],
+    },
+  ),
+  ...exempt(
+    'how a deleted cluster is told from an orphaned one: test/planner/operations/delete/delete.test.ts',
+    {
+      isOrphaned: ['!cluster.deleting'],
+      asked: ['going.length > 0'],
+      otherAddresses: ['not (url === undefined)'],
+      stampAgain: ['not (!isTokenOfName(cluster.name, token) || ownsToken(cluster, token))'],
+    },
+  ),
   ...exempt('what a deleted cluster has left is a table: test/planner/operations/take-up.test.ts', {
     formerIncarnations: ['not (b.newest - a.newest)'],
     doubtsAbout: ['ids.length === 0'],
