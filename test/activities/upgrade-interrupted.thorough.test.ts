@@ -115,13 +115,22 @@ describe('an upgrade', LONG, () => {
     ['aborted', PATCH, aborted, 'Aborted', false],
     ['aborted on its way to another minor', MINOR, aborted, 'Aborted', false],
   ])(
-    'that is %s stays as it is at any of its steps, and goes on later',
+    'that is %s gives back whom it has taken away at any of its steps, stays so, and goes on later',
     async (_, of, said, reason, paused) => {
       for (let at = 0, last = await length(of); at < last; at += of === PATCH ? 1 : 2) {
         const world = await upgrading(of, at);
-        const before = images(world);
         if (paused) await ask(world, { paused });
-        const { decision } = await world.look(said(world.cluster.metadata.generation ?? 0));
+        const actor = said(world.cluster.metadata.generation ?? 0);
+        await world.run(actor);
+        world.kubelet.settle();
+        const closed = await world.run(actor);
+        expect({ at, decision: closed.decision }).toMatchObject({
+          at,
+          decision: { kind: 'blocked', reason },
+        });
+        expect({ at, serving: versions(world).length }).toEqual({ at, serving: 3 });
+        const before = images(world);
+        const { decision } = await world.look(actor);
         expect(decision).toMatchObject({ kind: 'blocked', reason });
         expect({ at, images: images(world) }).toEqual({ at, images: before });
         if (paused) await ask(world, { paused: false });

@@ -19,10 +19,4 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
     seed: 200,
     within: { steps: 300_000, isEphemeral: true },
   },
-  {
-    what: 'the budget counts the members that are wished for, and not those that vote',
-    edits: [at('minAvailableNow', 'minAvailableOf({ voters, learners, wanted })', 'wanted - 1')],
-    seed: 51_004,
-    within: { steps: 300_000 },
-  },
 ];

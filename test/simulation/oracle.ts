@@ -13,6 +13,24 @@ import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
 
+/** Whether a step gives back what the operator took from a member: that is done before a pause begins. */
+function givesBack({ pods, claims, cluster }: Observation, step: Step): boolean {
+  switch (step.kind) {
+    case 'admitMembers':
+      return step.pods.every(({ name }) => pods.find(pod => pod.name === name)?.clients === 'withdrawn');
+    case 'restartMember':
+      return (
+        cluster.status.operation?.type === 'wakeCluster' ||
+        claims.find(claim => claim.name === step.member)?.stopped !== undefined
+      );
+    case 'stopMember':
+    case 'replaceImage':
+      return pods.find(pod => pod.name === step.member)?.ready === false;
+    default:
+      return false;
+  }
+}
+
 /** Why this must not be done now; undefined when nothing speaks against it. */
 export function forbidden(
   observation: Observation,
@@ -21,8 +39,9 @@ export function forbidden(
 ): string | undefined {
   const look = lookAt(observation, actor);
   const { cluster } = observation;
-  if (actor.paused !== undefined) return 'people paused the work';
-  if (cluster.config.paused && operation !== 'deleteCluster') return 'spec.paused is true';
+  const isEnd = givesBack(observation, step);
+  if (actor.paused !== undefined && !isEnd) return 'people paused the work';
+  if (cluster.config.paused && operation !== 'deleteCluster' && !isEnd) return 'spec.paused is true';
   switch (step.kind) {
     case 'addLearner':
       return faultOfAdd(look, step);
