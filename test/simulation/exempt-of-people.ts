@@ -1,0 +1,73 @@
+/** Branches about what people and other programs do to a cluster, which the simulation does not reach: see gate.ts. */
+import { type Exempt, exempt } from './exempt.ts';
+
+export const EXEMPT_OF_PEOPLE: readonly Exempt[] = [
+  ...exempt('what tools read of a resource is a table: test/api/derived/readiness.test.ts', {
+    readinessOf: 'all',
+  }),
+  ...exempt('what is closed before a pause begins: test/planner/operations/repair/closing.test.ts', {
+    isWithdrawnOnly: ["not (step.kind === 'admitMembers')"],
+    closingSteps: ['firstObstacle(observation, unsafe) !== undefined'],
+    takingBack: ["not (decision.kind === 'operate')"],
+    firstDecision: ['not (!isStopped || !isSkipped(actor, wanted))'],
+    stopOf: ['failed?.operation === operation', 'isItself'],
+    abortOf: ['not (aborted.generation === cluster.generation)'],
+  }),
+  ...exempt('which backup counts is a table: test/planner/model/backups-of-cluster.test.ts', {
+    inOrder: ['not (keyOf(a) < keyOf(b))'],
+    foreignOnly: ['found?.foreign === undefined'],
+    faultOf: ['isOverdue(backup, now)'],
+  }),
+  ...exempt('what the client Service has behind it is a table: test/planner/report/conditions.test.ts', {
+    withoutEndpoint: ['not (clientService.difference === undefined)', 'not (ready.length === 1)'],
+    nameAndCause: ['not (notReadyBecause === undefined)'],
+  }),
+  ...exempt('an alarm that a rollout leaves: test/planner/operations/rollout/rollout.test.ts', {
+    stillFull: ['not (alarms.length === 0)'],
+  }),
+  ...exempt(
+    'a corrected creation and upgrade: test/activities/correction-life.test.ts, upgrade-repository.test.ts',
+    {
+      CREATION_STEPS: ['not (namesOf(pods))'],
+      faultOfFormation: ['cluster.config.paused', 'owned && deleting', 'unborn'],
+      startAgain: ['image !== undefined'],
+    },
+  ),
+  ...exempt(
+    'how a deleted cluster is told from an orphaned one: test/planner/operations/delete/delete.test.ts',
+    {
+      isOrphaned: ['!cluster.deleting'],
+      asked: ['going.length > 0'],
+      otherAddresses: ['not (url === undefined)'],
+      stampAgain: ['not (!isTokenOfName(cluster.name, token) || ownsToken(cluster, token))'],
+    },
+  ),
+  ...exempt('what a deleted cluster has left is a table: test/planner/operations/take-up.test.ts', {
+    formerIncarnations: ['not (b.newest - a.newest)'],
+    doubtsAbout: ['ids.length === 0'],
+    lackingVoters: ['not (hasClaims)'],
+    otherAddresses: [
+      'note?.security !== undefined && note.security !== asked.security',
+      "not (domain === '')",
+    ],
+    describe: ['claims.length === 0', 'ids.length === 0'],
+    asked: ["not (former.map(each => each.token).join(', '))"],
+    readLeftNote: ["not (typeof note === 'object' && note !== null)", 'catch'],
+  }),
+  ...exempt('a cluster that is deleted before it has a status: test/activities/deletion-life.test.ts', {
+    leftNote: ['incarnation === undefined', 'not (voters.length > 0)'],
+    leaving: ['note === undefined'],
+  }),
+  ...exempt('a take-up that is cut short between two writes: test/activities/deletion-life.test.ts', {
+    takenUpPrefix: ['not (foreign === undefined)'],
+    planTakeUp: ['stamp !== undefined'],
+    stampAgain: [
+      'not (!isTokenOfName(cluster.name, token) || ownsToken(cluster, token) || clusterId === undefined)',
+    ],
+    continued: [
+      'pod.unowned === true',
+      'pod.unowned === true && !pod.deleting',
+      'not (token === undefined || (left.length === 0 && sharedLeft(observation).length === 0))',
+    ],
+  }),
+];
