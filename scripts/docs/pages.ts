@@ -54,6 +54,8 @@ const NAMED = new Set(GROUPS.flatMap(({ pages }) => pages));
 /** Where a file of the repository stands in the site. */
 export function pathOf(file: string): string {
   if (file === 'charts/etcd-operator/README.md') return 'reference/helm-values.md';
+  // Beside docs/security.md: names of pages may not differ in case alone.
+  if (file === 'SECURITY.md') return 'report-a-vulnerability.md';
   return file.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1index.md');
 }
 

@@ -211,7 +211,7 @@ describe('values', () => {
     const kept = (objects: readonly Manifest[]): number =>
       objects.filter(object => at(object, 'metadata', 'annotations', 'helm.sh/resource-policy') === 'keep')
         .length;
-    expect(kept(await render({}))).toBe(9);
+    expect(kept(await render({}))).toBe(11);
     expect(kept(await render({ crds: { keep: false }, users: { keep: false } }))).toBe(0);
   });
 

@@ -62,7 +62,7 @@ function containerOf(spec: EtcdClusterSpec, start: MemberStart): Container {
 function crashedPod(log: string): KubeObject {
   const waiting = { reason: 'CrashLoopBackOff', message: 'back-off' };
   const terminated = { message: log.slice(-2048) };
-  const status = { containerStatuses: [{ state: { waiting }, lastState: { terminated } }] };
+  const status = { containerStatuses: [{ name: 'etcd', state: { waiting }, lastState: { terminated } }] };
   return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'example-0' }, status };
 }
 

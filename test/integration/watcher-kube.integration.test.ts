@@ -128,13 +128,21 @@ test('the condition stands beside the operator’s own, and neither write wakes 
     return (await conditions('beside'))['TemporalUnavailable'] === 'True';
   });
   await operatorWrites('beside', 'False');
-  expect(await conditions('beside')).toEqual({ Available: 'False', TemporalUnavailable: 'True' });
+  expect(await conditions('beside')).toEqual({
+    Ready: 'Unknown',
+    Available: 'False',
+    TemporalUnavailable: 'True',
+  });
   open = true;
   await until('it says that Temporal is back', async () => {
     return (await conditions('beside'))['TemporalUnavailable'] === 'False';
   });
   await operatorWrites('beside', 'True');
-  expect(await conditions('beside')).toEqual({ Available: 'True', TemporalUnavailable: 'False' });
+  expect(await conditions('beside')).toEqual({
+    Ready: 'Unknown',
+    Available: 'True',
+    TemporalUnavailable: 'False',
+  });
   const stored = await operator.get(clusterNamed('beside'));
   expect(stored?.metadata).toMatchObject({ uid: made.metadata.uid, generation: 2 });
   // Created, edited: two signals. The six status writes in between are none.

@@ -240,7 +240,7 @@ describe('messages', () => {
     const entity = await bench.follow(script);
     await entity.handle.signal('pause', { by: 'x'.repeat(5_000), reason: 7, extra: 'ignored' });
     await until(() => script.actors.at(-1)?.paused !== undefined);
-    expect(script.actors.at(-1)).toEqual({ paused: { by: 'x'.repeat(200), reason: '7' } });
+    expect(script.actors.at(-1)).toEqual({ paused: { by: 'x'.repeat(512), reason: '7' } });
     await entity.handle.signal('pause');
     await until(async () => (await entity.status()).paused?.by === undefined);
     expect((await entity.status()).paused).toEqual({});
