@@ -150,20 +150,6 @@ describe('a cluster that cannot be created', () => {
   });
 });
 
-describe('volumes', () => {
-  test('stay when storage.retain says so, and a later cluster of the same name does not take them', async () => {
-    await world.kube.apply(
-      manifest(NAMESPACE, 'kept', { size: 1, version: '3.6.16', storage: { retain: 'Retain' } }),
-    );
-    await awaitRunning(world, { namespace: NAMESPACE, name: 'kept' });
-    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'etcd', 'kept', '--timeout=90s');
-    expect((await claimsOf(world, NAMESPACE, 'kept')).map(claim => claim.metadata.name)).toEqual(['kept-0']);
-    await world.kube.apply(manifest(NAMESPACE, 'kept', { size: 1, version: '3.6.16' }));
-    await awaitRunning(world, { namespace: NAMESPACE, name: 'kept' });
-    expect((await podsOf(world, NAMESPACE, 'kept')).map(pod => pod.metadata.name)).toEqual(['kept-1']);
-  });
-});
-
 test('a namespace goes with the clusters in it', async () => {
   await removeNamespace(world, NAMESPACE);
 });
