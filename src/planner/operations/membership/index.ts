@@ -65,9 +65,13 @@ export const scaleCluster: OperationRow = {
   progress: 'Scaling',
   why: 'spec.size and the number of members differ',
   change: ({ cluster, members }) => ({ from: String(members.length), to: String(cluster.config.size) }),
-  conditions: ({ cluster, members }, { step }) => {
-    const message = `Current cluster size: ${members.length}, desired cluster size: ${cluster.config.size}`;
-    return [finding('Scaling', step.kind === 'removeMember' ? 'ScalingDown' : 'ScalingUp', message)];
+  conditions: ({ cluster, members }) => {
+    const { size } = cluster.config;
+    const message = `Current cluster size: ${members.length}, desired cluster size: ${size}`;
+    // Whatever the present step is: a member that goes is stopped, and the leader moved, before it is removed.
+    if (members.length > size) return [finding('Scaling', 'ScalingDown', message)];
+    const voters = members.filter(({ isLearner }) => !isLearner);
+    return voters.length < size ? [finding('Scaling', 'ScalingUp', message)] : [];
   },
   isReached: isWhole,
 };
