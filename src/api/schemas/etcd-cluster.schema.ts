@@ -99,7 +99,7 @@ export const clusterTemplate = cel(
 const BEGUN =
   '!(has(oldSelf.status) && has(oldSelf.status.observedGeneration) && !has(oldSelf.status.incarnation))';
 
-/** CEL: members were to be made and have not formed a cluster yet, so that their storage is made again as it is asked for now. */
+/** CEL: the members have not formed a cluster yet, so their storage may still change: the operator makes it again. */
 const UNFORMED =
   '(has(oldSelf.status) && has(oldSelf.status.incarnation) && !has(oldSelf.status.incarnation.restore) && !has(oldSelf.status.incarnation.rebuilt) && !has(oldSelf.status.clusterID))';
 

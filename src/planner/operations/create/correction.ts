@@ -1,8 +1,8 @@
 /**
  * A first manifest that is corrected: what never started is made again from the specification as it is now. Only before the cluster has
  * formed, when no client can have written anything. A pod is made again alone where its member can start on the volume that it has.
- * Volumes are made again all together, and only while no member runs: a log that one of them kept could not be told from that of the
- * cluster that forms next. Where one of them is being deleted all of them go, also when a member has started meanwhile. Pure.
+ * Volumes are made again all together, and only while no member runs: the operator could not distinguish a log that one of them kept
+ * from the log of the cluster that forms next. Where one of them is being deleted all of them go, also when a member has started meanwhile. Pure.
  */
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
 import { canonical } from '../../../api/values/canonical.ts';
