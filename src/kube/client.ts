@@ -6,7 +6,7 @@ import { isNotFound } from './errors.ts';
 import { parsePage } from './json.ts';
 import { bytesOfPage, type FetchPage, listInPages } from './list.ts';
 import type * as port from './port.ts';
-import { collectionPath, homePath, objectPath } from './resources.ts';
+import { collectionPath, homePath, objectPath, refTo } from './resources.ts';
 import type { ServerClock } from './server-clock.ts';
 import { Transport } from './transport.ts';
 import { watchCollection } from './watch.ts';
@@ -114,7 +114,7 @@ class RestClient implements ClosableKubeClient {
     return this.#calls.object(
       {
         method: 'PATCH',
-        path: objectPath(refOf(object), options.subresource),
+        path: objectPath(refTo(object), options.subresource),
         kind: object.kind,
         query: applyQuery(options, this.#manager),
         body: applyBody(object, options.subresource),
@@ -146,7 +146,7 @@ class RestClient implements ClosableKubeClient {
     object: T,
     options: port.ReplaceOptions = {},
   ): Promise<port.KubeObject> {
-    const path = objectPath(refOf(object), options.subresource);
+    const path = objectPath(refTo(object), options.subresource);
     const query = { fieldManager: this.#manager, dryRun: dryRun(options) };
     const body = JSON.stringify(object);
     return this.#calls.object(
@@ -184,11 +184,6 @@ class RestClient implements ClosableKubeClient {
   close(): Promise<void> {
     return this.#transport.close();
   }
-}
-
-function refOf(object: port.WritableObject): port.ObjectRef {
-  const { name, namespace } = object.metadata;
-  return { apiVersion: object.apiVersion, kind: object.kind, name: name ?? '', namespace };
 }
 
 const dryRun = (options: port.WriteOptions): string | undefined =>

@@ -1,5 +1,5 @@
 import { KubeError } from './errors.ts';
-import type { KindRef, ObjectRef } from './port.ts';
+import type { KindRef, ObjectRef, WritableObject } from './port.ts';
 
 /** Where a kind lives in the REST API. */
 export interface Resource extends KindRef {
@@ -86,6 +86,11 @@ export function homePath(ref: Omit<ObjectRef, 'name'>): string {
     throw badRequest(`${ref.kind} is namespaced, but no namespace was given`);
   }
   return collectionPath(ref, ref.namespace);
+}
+
+/** The reference to an object that is to be written; with an empty name to one whose name the API server generates. */
+export function refTo({ apiVersion, kind, metadata }: WritableObject): ObjectRef {
+  return { apiVersion, kind, namespace: metadata.namespace, name: metadata.name ?? '' };
 }
 
 /** The path of one object or of one of its subresources. */

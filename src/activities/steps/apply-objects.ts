@@ -1,6 +1,7 @@
 import { type StoredObject, firstDrift, removals } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import { refTo } from '../../kube/resources.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -44,8 +45,8 @@ async function putBack(
   kube: KubeClient,
   { wanted, ownerUid }: { readonly wanted: ManifestObject; readonly ownerUid: string },
 ): Promise<string | undefined> {
-  const { apiVersion, kind, metadata } = wanted;
-  const at = { apiVersion, kind, namespace: metadata.namespace, name: metadata.name };
+  const { kind, metadata } = wanted;
+  const at = refTo(wanted);
   const found = await kube.get(at);
   if (
     found === undefined ||

@@ -1,6 +1,7 @@
 import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../api/names.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import { refTo } from '../../kube/resources.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
@@ -24,8 +25,8 @@ export async function createOwned(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
-  const { apiVersion, kind, metadata } = object;
-  const found = await kube.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+  const { kind, metadata } = object;
+  const found = await kube.get(refTo(object));
   if (found === undefined)
     throw preconditionChanged(`${kind} ${metadata.name} was deleted while it was read`);
   if (found.metadata.deletionTimestamp !== undefined)

@@ -1,6 +1,7 @@
 import { ANNOTATION_LEFT_BY } from '../../api/names.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { KubeClient, ObjectRef } from '../../kube/port.ts';
+import { refTo } from '../../kube/resources.ts';
 import { readLeftNote } from '../../planner/model/left-note.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -17,10 +18,7 @@ export const leaveObjects: Perform<'leaveObjects'> = async (deps, ref, step) => 
   const cluster = await readDyingCluster(deps, ref);
   const { namespace } = ref;
   const annotations = step.note === undefined ? {} : { [ANNOTATION_LEFT_BY]: step.note };
-  const shared = step.objects.map(object => {
-    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster, {});
-    return { apiVersion, kind, namespace, name: metadata.name };
-  });
+  const shared = step.objects.map(object => refTo(SHARED_OBJECTS[object](cluster, {})));
   await Promise.all([
     ...step.claims.map(({ name, uid }) =>
       write(deps.kube, { ...CLAIM, namespace, name }, { uid, annotations }),

@@ -15,6 +15,7 @@ import {
 import { peerService } from '../../objects/services.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
+import { refTo } from '../../kube/resources.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -128,8 +129,8 @@ async function record(
 }
 
 async function createPod({ kube }: Dependencies, pod: ReturnType<typeof seedPod>): Promise<void> {
-  const { apiVersion, kind, metadata } = pod;
-  const found = await kube.get({ apiVersion, kind, namespace: metadata.namespace, name: metadata.name });
+  const { metadata } = pod;
+  const found = await kube.get(refTo(pod));
   if (found !== undefined) {
     const owner = metadata.ownerReferences[0]?.uid ?? '';
     if (isControlledBy(found, owner)) return;

@@ -8,6 +8,7 @@ import {
 } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeClient, ObjectRef } from '../../kube/port.ts';
+import { refTo } from '../../kube/resources.ts';
 import { certificates } from '../../objects/certificate.ts';
 import { ownerReference } from '../../objects/manifest.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -34,10 +35,7 @@ export const takeUpMembers: Perform<'takeUpMembers'> = async (deps, ref, step) =
   await Promise.all(ofCertificates(cluster).map(object => adopt(kube, cluster, object)));
   const { namespace } = ref;
   await Promise.all(step.pods.map(({ name, uid }) => adopt(kube, cluster, { ...POD, namespace, name, uid })));
-  const shared = step.objects.map(object => {
-    const { apiVersion, kind, metadata } = SHARED_OBJECTS[object](cluster, {});
-    return { apiVersion, kind, namespace, name: metadata.name };
-  });
+  const shared = step.objects.map(object => refTo(SHARED_OBJECTS[object](cluster, {})));
   await Promise.all(shared.map(object => adopt(kube, cluster, object)));
   const claims = step.claims.map(({ name }) => name).join(', ');
   const pods = step.pods.map(({ name }) => name).join(', ');
@@ -54,13 +52,7 @@ function ofCertificates(cluster: EtcdCluster): ObjectRef[] {
   const { namespace, name } = cluster.metadata;
   const security = securityOf(cluster);
   if (security === undefined || security.mode === 'static') return [];
-  if (security.mode === 'certManager')
-    return certificates(cluster).map(({ apiVersion, kind, metadata }) => ({
-      apiVersion,
-      kind,
-      namespace,
-      name: metadata.name,
-    }));
+  if (security.mode === 'certManager') return certificates(cluster).map(refTo);
   const secrets = [
     authoritySecret(name, 'peer'),
     authoritySecret(name, 'client'),
