@@ -1,5 +1,5 @@
 /** The pod of one member. Pure. */
-import type { ClusterConfig } from '../api/defaults/etcd-cluster.ts';
+import { type ClusterConfig, etcdImage } from '../api/defaults/etcd-cluster.ts';
 import {
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
@@ -51,7 +51,7 @@ export type PodMember = {
 export function memberPod(cluster: EtcdCluster, member: PodMember): ManifestObject {
   const built = buildableConfig(cluster);
   const version = member.version ?? built.version;
-  const config = { ...built, version, image: member.image ?? `${built.repository}:v${version}` };
+  const config = { ...built, version, image: member.image ?? etcdImage(built.repository, version) };
   const { name, namespace } = cluster.metadata;
   const { pod } = config;
   const identity = identityOf(cluster, config, member);

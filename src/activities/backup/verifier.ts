@@ -1,6 +1,6 @@
 /** Has a pod read a backup: made, given the object out of the store, listened to, and ended whatever happens. */
 import type { BackupManifest } from '../../api/derived/backup-manifest.ts';
-import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { etcdImage, withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { statusNamed } from '../../objects/containers.ts';
 import { CLAIM_STORE_HOST, CLAIM_STORE_PORT, IDENTITY } from '../../objects/claim-store.ts';
@@ -76,7 +76,7 @@ async function podOf({ deps, folder, bounds }: Run, { manifest, level }: Asked):
   });
   // Of an object that is described later nobody knows which version wrote it, where the cluster is another one since.
   return {
-    images: { operator: await deps.ownImage(), etcd: `${repository}:v${entry.etcdVersion ?? version}` },
+    images: { operator: await deps.ownImage(), etcd: etcdImage(repository, entry.etcdVersion ?? version) },
     level,
     revision: live?.revision ?? '',
     snapshotSize: snapshot.size,

@@ -1,5 +1,5 @@
 /** The pods that give a restored cluster its first member, as they are tried and as they are made. */
-import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { etcdImage, withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import type { ClaimStoreOwner } from '../../objects/claim-store.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
@@ -40,7 +40,7 @@ export async function seedPodOf(
     claim: step.member,
     images: {
       operator: await deps.ownImage(),
-      etcd: `${config.repository}:v${seedVersion(cluster)}`,
+      etcd: etcdImage(config.repository, seedVersion(cluster)),
     },
     revisionBump: cluster.status?.incarnation?.restore?.revisionBump ?? 0,
     place: placeOf(cluster),

@@ -89,6 +89,11 @@ const PROFILES: Readonly<Record<Profile, { quotaBackendBytes: number; compaction
     Kubernetes: { quotaBackendBytes: 8 * GIB, compaction: 'off' },
   };
 
+/** The image of an etcd release in a repository, as the CoreOS operator named it. */
+export function etcdImage(repository: string, version: string): string {
+  return `${repository}:v${version}`;
+}
+
 /**
  * The specification with every default in place. `recorded.version` is the version that the cluster already runs or
  * moves to: it stands in for an absent one, so that a new release of the operator never upgrades a cluster by itself.
@@ -105,7 +110,7 @@ export function withDefaults(
     size: Math.min(Math.max(orElse(spec.size, DEFAULT_SIZE), 1), MAX_SIZE),
     version,
     repository,
-    image: `${repository}:v${version}`,
+    image: etcdImage(repository, version),
     paused: spec.paused ?? false,
     hibernated: spec.hibernated ?? false,
     pod: podWithDefaults(spec.pod),

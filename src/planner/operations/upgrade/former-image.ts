@@ -2,12 +2,13 @@
  * From which image a member goes on with a version. The way back takes exactly the one that ran: the specification may name another
  * repository by then, with the very fault that the way back is for. Pure.
  */
+import { etcdImage } from '../../../api/defaults/etcd-cluster.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** The image that the specification names for a version. */
 function imageAsked({ cluster }: Situation, version: string): string {
-  return `${cluster.config.repository}:v${version}`;
+  return etcdImage(cluster.config.repository, version);
 }
 
 /**
