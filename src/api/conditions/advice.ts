@@ -10,6 +10,16 @@ export function conditionOf(
   return conditions.find(condition => condition.type === type);
 }
 
+/** The condition with this type and status, such as `Available=False`, and for this reason if one is named. */
+export function conditionThat<Said extends Pick<Condition, 'type' | 'status' | 'reason'>>(
+  conditions: readonly Said[],
+  condition: string,
+  reason?: string,
+): Said | undefined {
+  const found = conditions.find(({ type, status }) => `${type}=${status}` === condition);
+  return reason === undefined || found?.reason === reason ? found : undefined;
+}
+
 /** What the reference says to do about a condition; undefined: nothing. */
 export function whatToDo({ type, reason }: Pick<Condition, 'type' | 'reason'>): string | undefined {
   return CONDITIONS.find(row => row.type === type && row.reason === reason)?.whatToDo;

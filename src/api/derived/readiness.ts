@@ -2,6 +2,7 @@
  * Ready, Reconciling and Stalled, from what else a status says. As kstatus reads them (sigs.k8s.io/cli-utils/pkg/kstatus): Reconciling=True
  * is in progress, Stalled=True has failed, otherwise Ready=True is current. Pure.
  */
+import { conditionThat } from '../conditions/advice.ts';
 import { type Condition, type ConditionFinding, finding, type ReasonOf } from '../conditions/catalogue.ts';
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
@@ -25,9 +26,8 @@ export function readinessOfCluster(conditions: readonly Said[]): ConditionFindin
   const progressing = of('Progressing');
   if (progressing?.status === 'True') return inProgress(progressing.message);
   for (const [condition, reason, because] of STOPS) {
-    const found = conditions.find(({ type, status }) => `${type}=${status}` === condition);
-    if (found !== undefined && (reason === undefined || reason === found.reason))
-      return stalled(because, found.message);
+    const found = conditionThat(conditions, condition, reason);
+    if (found !== undefined) return stalled(because, found.message);
   }
   if (progressing !== undefined && progressing.reason !== 'AsSpecified') {
     const reason = progressing.reason === 'Paused' ? 'Held' : 'ObstacleMet';
@@ -58,13 +58,12 @@ export function readinessOfBackup(
   conditions: readonly Said[],
   { phase, isPeriodic, isTriedAgain }: BackupState,
 ): ConditionFinding[] {
-  const has = (type: string, status: string) =>
-    conditions.find(condition => condition.type === type && condition.status === status);
-  const refused = has('SpecValid', 'False') ?? has('ScheduleValid', 'False');
+  const has = (condition: string) => conditionThat(conditions, condition);
+  const refused = has('SpecValid=False') ?? has('ScheduleValid=False');
   if (refused !== undefined) return stalled('SpecRefused', refused.message);
-  const bad = has('Succeeded', 'False');
+  const bad = has('Succeeded=False');
   if (isPeriodic) {
-    const late = has('OnSchedule', 'False');
+    const late = has('OnSchedule=False');
     if (bad !== undefined) return [finding('Ready', 'LastBackupBad', bad.message)];
     if (late !== undefined) return [finding('Ready', 'BackupLate', late.message)];
     return [finding('Ready', phase === 'Suspended' ? 'SuspendedAsSpecified' : 'ScheduleInForce')];
@@ -72,8 +71,8 @@ export function readinessOfBackup(
   if (phase === 'Running') return inProgress();
   if (phase === 'Suspended') return [finding('Ready', 'SuspendedAsSpecified')];
   if (bad !== undefined) return isTriedAgain ? inProgress(bad.message) : stalled('GivenUp', bad.message);
-  if (has('Succeeded', 'True') !== undefined) return [finding('Ready', 'Completed')];
-  const paused = has('Paused', 'True');
+  if (has('Succeeded=True') !== undefined) return [finding('Ready', 'Completed')];
+  const paused = has('Paused=True');
   return paused === undefined ? inProgress() : [finding('Ready', 'Held', paused.message)];
 }
 

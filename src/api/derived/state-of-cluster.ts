@@ -1,5 +1,5 @@
 /** How a cluster is, in one word and for one reason, from what its status says. Pure. */
-import { conditionOf, wantsPerson } from '../conditions/advice.ts';
+import { conditionOf, conditionThat, wantsPerson } from '../conditions/advice.ts';
 import type { Condition } from '../conditions/catalogue.ts';
 import type { EtcdClusterStatus } from '../schemas/types.ts';
 
@@ -40,13 +40,12 @@ export interface Found {
 
 type Rule = (cluster: Judged) => Found | undefined;
 
-/** A rule: the cluster has this condition with this status, such as `QuorumAtRisk=True`, and for this reason if one is named. */
+/** A rule: the cluster has the condition that {@link conditionThat} finds. */
 const has =
   (state: State, condition: string, reason?: string): Rule =>
   ({ status: { conditions = [] } = {} }) => {
-    const found = conditions.find(({ type, status }) => `${type}=${status}` === condition);
-    const isIt = found !== undefined && (reason === undefined || found.reason === reason);
-    return isIt ? { state, reason: found.reason, message: found.message } : undefined;
+    const found = conditionThat(conditions, condition, reason);
+    return found && { state, reason: found.reason, message: found.message };
   };
 
 /** The reasons of Available=False that are as they should be. */
