@@ -116,8 +116,8 @@ function stillRunning({ pods }: FormerIncarnation): Obstacle | undefined {
 
 /** Why what is left of an incarnation is not taken up; none when a quorum of its voters can be. */
 export function doubtsAbout({ cluster }: Pick<Observation, 'cluster'>, former: FormerIncarnation): string[] {
-  const { claims, pods, note, token } = former;
-  const ids = [...new Set([...claims, ...pods].flatMap(({ clusterId }) => clusterId ?? []))];
+  const { claims, note, token } = former;
+  const ids = clusterIdsOf(former);
   if (ids.length === 0)
     return [
       `nothing of ${token} has the annotation ${ANNOTATION_CLUSTER_ID}: the cluster never formed, or a restore of it never ended`,
@@ -173,13 +173,19 @@ function otherAddresses(
   ];
 }
 
-function describe({ token, claims, pods }: FormerIncarnation): string {
-  const ids = [...new Set([...claims, ...pods].flatMap(({ clusterId }) => clusterId ?? []))];
+function describe(former: FormerIncarnation): string {
+  const { token, claims, pods } = former;
+  const ids = clusterIdsOf(former);
   const what = [
     ...(claims.length === 0 ? [] : [`claim ${namesOf(claims)}`]),
     ...(pods.length === 0 ? [] : [`pod ${namesOf(pods)}`]),
   ];
   return `${what.join(' and ')} (incarnation ${token}, ${ids.length === 0 ? 'no cluster id' : `cluster id ${ids.join(', ')}`})`;
+}
+
+/** The cluster ids that its claims and pods are marked with: one, when nothing is wrong. */
+function clusterIdsOf({ claims, pods }: FormerIncarnation): readonly string[] {
+  return [...new Set([...claims, ...pods].flatMap(({ clusterId }) => clusterId ?? []))];
 }
 
 function namesOf(objects: readonly { readonly name: string }[]): string {
