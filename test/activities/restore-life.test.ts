@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KEY, KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../worlds/restored.ts';
+import { ANNOTATION_KEPT_BY_RESTORE } from '../../src/api/names.ts';
 import { authFile, boltFile } from '../fakes/etcd/bolt-file.ts';
 import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
@@ -456,6 +457,8 @@ describe('a restore that is aborted', () => {
       expect(world.names('Pod')).toEqual(OLD);
       expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
       expect(world.names('Service')).toEqual(['example', 'example-client']);
+      const claims = world.kube.all('PersistentVolumeClaim');
+      expect(claims.filter(({ metadata }) => metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE])).toEqual([]);
     },
   );
 

@@ -3,6 +3,7 @@ import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } fr
 import { timestamp } from '../../api/values/time.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import type { NamedObject } from '../../planner/model/steps/row.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
@@ -45,7 +46,7 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
 export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {
   const seen = await stillPlanned(deps, ref, step);
   await Promise.all(
-    step.keep.map(({ name, uid }) => mark(deps, ref, { name, uid, restore: step.restore.name })),
+    step.keep.map(claim => mark(deps, ref, claim, step.restore.name)),
   );
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
@@ -85,10 +86,12 @@ const FORGOTTEN = {
   upgradeFailure: null,
 } as const;
 
+/** @param restore the name of the EtcdRestore that keeps the claim; null: none does any more */
 async function mark(
   { kube }: Dependencies,
   { namespace }: ClusterRef,
-  { name, uid, restore }: { readonly name: string; readonly uid: string; readonly restore: string },
+  { name, uid }: NamedObject,
+  restore: string | null,
 ): Promise<void> {
   const annotations = { [ANNOTATION_KEPT_BY_RESTORE]: restore };
   await kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
@@ -124,6 +127,8 @@ export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) =
   // The claims first: without the pods nothing else would prove that they are empty, should this be cut short.
   for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
+  // Marked as kept, they would be no part of the cluster when that is deleted and applied again.
+  await Promise.all((step.kept ?? []).map(claim => mark(deps, ref, claim, null)));
   await revert(deps, cluster);
   recordAbandoned(deps, ref, step);
 };

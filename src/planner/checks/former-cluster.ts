@@ -30,7 +30,7 @@ export interface FormerIncarnation {
   readonly newest: number;
 }
 
-/** The incarnations of deleted clusters of the name that have left something, the newest first. */
+/** The incarnations of deleted clusters of the name that have left something: those that formed first, the newest of them first. */
 export function formerIncarnations({
   cluster,
   claims,
@@ -38,11 +38,14 @@ export function formerIncarnations({
 }: Pick<Observation, 'cluster' | 'claims' | 'pods'>): FormerIncarnation[] {
   const isFormer = ({ name, token }: { readonly name: string; readonly token: string | undefined }) =>
     isTokenOfName(cluster.name, token) && !ownsToken(cluster, token) && isNameOfMember(cluster.name, name);
-  // A claim that a restore put aside, or that is kept for a while after its member was removed, is of the past of its cluster.
-  const left = claims.filter(
-    claim =>
-      isFormer(claim) && !claim.deleting && claim.keptByRestore !== true && claim.keptUntil === undefined,
+  // A claim that is kept for a while after its member was removed is of the past of its cluster.
+  const there = claims.filter(
+    claim => isFormer(claim) && !claim.deleting && claim.keptUntil === undefined,
   );
+  const newest = there.filter(claim => claim.keptByRestore !== true);
+  // So is one that a restore put aside, unless the cluster was deleted before that had formed a cluster of its own.
+  const isRestoreCutShort = newest.length > 0 && newest.every(({ clusterId }) => clusterId === undefined);
+  const left = isRestoreCutShort ? there : newest;
   const running = pods.filter(pod => isFormer(pod) && !pod.owned);
   const byToken = Map.groupBy([...left, ...running], ({ token = '' }) => token);
   return [...byToken.entries()]
@@ -58,7 +61,12 @@ export function formerIncarnations({
         newest: Math.max(...objects.map(({ createdAt = 0 }) => createdAt)),
       };
     })
-    .sort((a, b) => b.newest - a.newest || bySerial(b.token, a.token));
+    .sort(
+      (a, b) =>
+        Number(clusterIdsOf(b).length > 0) - Number(clusterIdsOf(a).length > 0) ||
+        b.newest - a.newest ||
+        bySerial(b.token, a.token),
+    );
 }
 
 /** What a person asked for by annotating the EtcdCluster. */
@@ -98,7 +106,7 @@ export function undecided(
     doubts.length === 0
       ? `to take up the members with their data, run: ${annotate(ANNOTATION_TAKE_UP)}`
       : `it cannot be taken up: ${doubts.join('; ')}`;
-  const others = older.length === 0 ? '' : `. Older ones are left too: ${older.map(describe).join('; ')}`;
+  const others = older.length === 0 ? '' : `. Others are left too: ${older.map(describe).join('; ')}`;
   return {
     reason: 'FormerCluster',
     message: `${both}a deleted EtcdCluster ${name} has left ${describe(newest)}, and nothing is created beside it until you decide: ${way}; to begin with an empty cluster and leave the claims as they are, run: ${annotate(ANNOTATION_BEGIN_ANEW)}${others}`,

@@ -17,6 +17,7 @@ import { plan } from '../../../src/planner/plan.ts';
 import { aClaim, aCluster, anObservation, aPod, namesOf, UID } from '../../worlds/builders.ts';
 
 const FORMER = 'example-11112222-1';
+const SECOND = 'example-11112222-2';
 const OLDER = 'example-00001111-1';
 
 const note = (given: Partial<LeftNote> = {}) =>
@@ -61,7 +62,7 @@ describe('beside what a deleted cluster of the name has left', () => {
     expect(decision).toHaveProperty('message', expect.stringContaining(`${ANNOTATION_TAKE_UP}=${FORMER}`));
     expect(decision).toHaveProperty(
       'message',
-      expect.stringContaining(`Older ones are left too: claim example-7 (incarnation ${OLDER}`),
+      expect.stringContaining(`Others are left too: claim example-7 (incarnation ${OLDER}`),
     );
     expect(plan(observed({ claims: [older, ...kept()], cluster: anew(OLDER) }), {})).toMatchObject({
       kind: 'blocked',
@@ -77,6 +78,16 @@ describe('beside what a deleted cluster of the name has left', () => {
     ['without any stamp', kept(namesOf(3), { token: undefined })],
   ])('claims %s are no reason to ask', (_, claims) => {
     expect(plan(observed({ claims }), {})).toMatchObject({ step: { kind: 'recordIncarnation' } });
+  });
+
+  it('a cluster that was deleted in the middle of a restore is asked about by what the restore put aside', () => {
+    const seed = aKept('example-3', { token: SECOND, clusterId: undefined, createdAt: 3 });
+    const decision = plan(observed({ claims: [seed, ...kept(namesOf(3), { keptByRestore: true })] }), {});
+    expect(decision).toMatchObject({ reason: 'FormerCluster' });
+    expect(decision).toHaveProperty('message', expect.stringContaining(`${ANNOTATION_TAKE_UP}=${FORMER}`));
+    const formed = { ...seed, clusterId: 'c0ffee' };
+    const after = plan(observed({ claims: [formed, ...kept(namesOf(3), { keptByRestore: true })] }), {});
+    expect(after).toHaveProperty('message', expect.not.stringContaining(FORMER));
   });
 
   it('a cluster that a backup is restored into is not asked about', () => {

@@ -96,11 +96,14 @@ export const RESTORE_STEPS = {
     plannedAgain: true,
     summary: ({ restore, because }) => `record that EtcdRestore ${restore.name} is abandoned: ${because}`,
   }),
-  /** What was before is recorded again. The claims are those of the member that it was restored onto. */
+  /** What was before is recorded again. */
   revertRestore: row<{
     readonly restore: RestoreIdentity;
     readonly because: string;
+    /** Those of the member that it was restored onto: deleted. */
     readonly claims: readonly NamedObject[];
+    /** Those that it put aside and that are the members' again. Absent in plans of a release before. */
+    readonly kept?: readonly NamedObject[];
     /** Those that stayed until now because only they tell that their volumes are empty. */
     readonly pods: readonly NamedObject[];
   }>({

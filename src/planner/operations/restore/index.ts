@@ -262,6 +262,10 @@ function undoingSteps(observation: Situation, restore: RestoreIdentity): readonl
     claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
+  const former = cluster.status.previousIncarnation?.incarnation?.token;
+  const kept = claims.filter(claim => claim.keptByRestore === true && claim.token === former);
   const pods = identify(witnessesOf(observation));
-  return [{ kind: 'revertRestore', restore, because, claims: identify(restored), pods }];
+  return [
+    { kind: 'revertRestore', restore, because, claims: identify(restored), kept: identify(kept), pods },
+  ];
 }
