@@ -162,11 +162,16 @@ describe('replaceMember', LONG, () => {
     const { world, people } = await created();
     people.ask('replaceMember', 'example-1');
     let hasPausedAfterStop = false;
+    let hasPausedAfterRaise = false;
     for (let steps = 0; !people.heard.some(said => said.startsWith('done')); steps += 1) {
       await people.step();
       const isStop = people.steps.at(-1) === 'stopMember';
       if (isStop && hasPausedAfterStop) continue;
       hasPausedAfterStop ||= isStop;
+      // A pause lowers the budget that was raised for the learner, or a drain would wait for as long.
+      const isRaise = people.steps.at(-1) === 'applyObjects';
+      if (isRaise && hasPausedAfterRaise) continue;
+      hasPausedAfterRaise ||= isRaise;
       people.said = { paused: { by: 'ana' } };
       world.kubelet.settle();
       const before = inventory(world);

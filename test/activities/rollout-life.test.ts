@@ -126,6 +126,32 @@ describe('a changed specification', LONG, () => {
     expect(uids(world)).toEqual(before);
   });
 
+  it('stops nobody while another member is being evicted, and lets nobody be evicted once it stops one', async () => {
+    const world = await created();
+    await edit(world, { etcd: { snapshotCount: 20_000 } });
+    const step = await world.runUntil('stopMember');
+    const other = MEMBERS.find(name => name !== step.member) ?? '';
+    const budget = { ...world.pod('example'), apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
+    world.kube.mutate(budget, object => {
+      object['status'] = { disruptedPods: { [other]: '2026-11-21T10:00:00Z' } };
+    });
+    await expect(world.perform(step)).rejects.toMatchObject({
+      type: 'PreconditionChanged',
+      message: `pod ${other} is being evicted`,
+    });
+    expect(world.names('Pod')).toEqual(MEMBERS);
+    world.kube.mutate(budget, object => {
+      object['status'] = { disruptedPods: {} };
+    });
+    const kept: unknown[] = [];
+    world.kube.intercept(call => {
+      if (call.verb !== 'delete' || call.kind !== 'Pod') return;
+      kept.push(world.kube.all('PodDisruptionBudget').map(object => object['spec']));
+    });
+    await world.perform(step);
+    expect(kept).toEqual([[expect.objectContaining({ minAvailable: 3 })]]);
+  });
+
   it('halts at the first member that does not come up, and mends that one first', async () => {
     const world = await created();
     await edit(world, { pod: { resources: { requests: { cpu: '1k' } } } });

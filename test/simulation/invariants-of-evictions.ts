@@ -2,6 +2,7 @@
  * What an eviction that was allowed may do. It counts members of etcd that vote, from the newest log and the processes that run, and knows the
  * budget only to tell what was not the operator's doing: a budget that somebody else has written, and what the disruption controller has not seen yet.
  */
+import { ANNOTATION_IMAGE_REPLACED, ANNOTATION_STOPPED } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { GroundTruth } from './ground-truth.ts';
 import { CLUSTER } from './invariants.ts';
@@ -34,11 +35,14 @@ export function faultOfEviction(world: Evicting, pod: KubeObject, how: Allowed):
   const isJoined = members.rows.some(({ isLearner, peerUrl }) => isLearner && !peerUrl.includes('stranger'));
   const isMeantSo = !isJoined && world.sizes.slice(-2).includes(voters.length);
   if (voters.length <= 2 && isMeantSo) return undefined;
-  const { healthy, disrupted } = world.disruptions.looked ?? {};
-  // Who was counted as healthy and is not: nobody has told the controller yet. Who was evicted it knows.
+  const { healthy, disrupted, at = 0 } = world.disruptions.looked ?? {};
+  const second = Math.floor(at / 1_000) * 1_000;
+  // Who was counted as healthy and is not: nobody has told the controller yet. Who was evicted it knows, and whom the operator stops is the
+  // operator's to account for.
   const isUnseen = (name: string) => {
     const found = world.kube.peek('Pod', name);
-    const { uid = '' } = found?.metadata ?? {};
+    const { uid = '', annotations } = found?.metadata ?? {};
+    if (isStopped(world, uid) || Date.parse(annotations?.[ANNOTATION_IMAGE_REPLACED] ?? '') >= second) return false;
     return [...(healthy ?? [])].includes(uid) && disrupted?.has(uid) !== true;
   };
   const away = voters.filter(each => !up.includes(each));
@@ -54,10 +58,18 @@ function isLeaving({ kube }: Evicting): boolean {
   return resource === undefined || isGoing(resource) || hibernated === true;
 }
 
-/** A pod that the controller counted is gone, and nobody evicted it. */
-function isGoneSince({ kube, disruptions: { looked } }: Evicting): boolean {
+/** A pod that the controller counted is gone, and neither was it evicted, nor did the operator stop it. */
+function isGoneSince(world: Evicting): boolean {
+  const { kube, disruptions } = world;
+  const { healthy = [], disrupted } = disruptions.looked ?? {};
   const there = new Set(kube.all('Pod').map(({ metadata }) => metadata.uid));
-  return [...(looked?.healthy ?? [])].some(uid => !there.has(uid) && looked?.disrupted.has(uid) !== true);
+  return [...healthy].some(uid => !there.has(uid) && disrupted?.has(uid) !== true && !isStopped(world, uid));
+}
+
+/** The operator noted that it stopped this pod. */
+function isStopped({ kube }: Evicting, uid: string): boolean {
+  const claims = kube.all('PersistentVolumeClaim');
+  return claims.some(({ metadata }) => metadata.annotations?.[ANNOTATION_STOPPED] === uid);
 }
 
 function isUp({ etcd, kube }: Evicting, { id, peerUrl }: Row): boolean {

@@ -82,6 +82,26 @@ export const evictionScenarios = {
     await scripted.rest();
   },
 
+  /** The disruption controller has seen neither that the operator stopped one member nor that it gave another one a new image. */
+  async membersAreEvictedRightAfterTheOperatorStoppedOne(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { world } = scripted;
+    const ready = () => world.kube.all('Pod').filter(isReady).length;
+    for (const version of ['3.5.34', '3.5.35']) {
+      world.disruptions.look();
+      world.disruptions.isLate = true;
+      world.edit(version === '3.5.34' ? { version } : { version, pod: { labels: { tier: 'gold' } } });
+      world.wake();
+      await scripted.until('a member is restarted', () => ready() === 2);
+      const left = world.kube.all('Pod').filter(isReady);
+      expectGone(left.filter(pod => evict(world, pod)).length, 0);
+      world.disruptions.isLate = false;
+      await scripted.rest();
+      expectGone(drain(scripted), 1);
+      await scripted.rest();
+    }
+  },
+
   /** Somebody lets all of them go, and it is put back before anybody comes to drain. */
   async everyEvictionIsAllowedByHand(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });

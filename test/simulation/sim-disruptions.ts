@@ -1,7 +1,7 @@
 /**
  * Kubernetes' disruption controller and the Eviction API, with their rules and their lag (kubernetes, pkg/controller/disruption and
- * pkg/registry/core/pod/storage/eviction.go). What the controller last saw is kept here and not in the status of the PodDisruptionBudget, which the
- * operator does not read.
+ * pkg/registry/core/pod/storage/eviction.go). What the controller last saw is kept here; the status of the PodDisruptionBudget has the
+ * evicted pods alone, since the operator reads nothing else of it.
  */
 import type { KubeObject } from '../../src/kube/port.ts';
 import { CLUSTER } from './invariants.ts';
@@ -19,6 +19,8 @@ interface Spec {
 
 /** What the controller wrote when it looked last. */
 export interface Looked {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
   readonly uid: string;
   readonly observedGeneration: number;
   readonly desiredHealthy: number;
@@ -36,6 +38,8 @@ export type Allowed = 'room' | 'not ready' | 'no budget';
 export class SimDisruptions {
   readonly #kube: SimKube;
   #looked: Looked | undefined;
+  /** The controller has not come to it yet. */
+  isLate = false;
   /** Generation and uid of a budget that somebody else wrote. */
   #others: string | undefined;
 
@@ -85,6 +89,7 @@ export class SimDisruptions {
     );
     const desiredHealthy = this.#desired(budget);
     this.#looked = {
+      at: now,
       uid,
       observedGeneration: generation,
       desiredHealthy,
@@ -93,6 +98,15 @@ export class SimDisruptions {
       disrupted,
       healthy: new Set(healthy.map(({ metadata }) => metadata.uid ?? '')),
     };
+    if (earlier.size > 0) this.#write(budget, this.#looked);
+  }
+
+  #write(budget: KubeObject, { disrupted }: Looked): void {
+    const names = this.#kube
+      .all('Pod')
+      .filter(({ metadata }) => disrupted.has(metadata.uid ?? ''))
+      .map(({ metadata }) => [metadata.name, new Date(disrupted.get(metadata.uid ?? '') ?? 0).toISOString()]);
+    this.#kube.change(budget, { status: { disruptedPods: Object.fromEntries(names) } });
   }
 
   /** What the API answers when somebody asks for an eviction; the pod is not deleted here. Undefined: it is refused. */
@@ -107,6 +121,7 @@ export class SimDisruptions {
     if (observedGeneration < (budget.metadata.generation ?? 1) || looked.allowed === 0) return undefined;
     looked.allowed -= 1;
     looked.disrupted.set(pod.metadata.uid ?? '', this.#kube.now());
+    this.#write(budget, looked);
     return 'room';
   }
 

@@ -245,7 +245,7 @@ export class SimWorld {
     let moved = this.#fire() || isTold;
     if (this.hasTimeLimits) this.calls.timeOut();
     this.#watchRestores();
-    if (this.#disrupting.chance(LOOKS_OF_DISRUPTIONS)) this.disruptions.look();
+    if (this.#disrupting.chance(LOOKS_OF_DISRUPTIONS) && !this.disruptions.isLate) this.disruptions.look();
     if (this.stormy) this.#fault();
     const which = random.next();
     if (which < 0.15) this.kubelet.advance();

@@ -1,6 +1,6 @@
 /** Gathers everything that one pass knows. Reads only. */
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
-import { CLAIM, POD, SERVICE } from '../runtime/kinds.ts';
+import { BUDGET, CLAIM, POD, SERVICE } from '../runtime/kinds.ts';
 import { domainOf } from '../../api/derived/domain.ts';
 import {
   clientServiceName,
@@ -14,7 +14,7 @@ import { effectiveCluster } from '../../api/derived/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { initialClusterId } from '../../etcd/cluster-id.ts';
-import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { disruptionBudget as buildDisruptionBudget } from '../../objects/budget.ts';
 import { specificationNoted } from '../../objects/made-from.ts';
 import {
@@ -43,7 +43,6 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { classIsOpen, findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
-const DISRUPTION_BUDGET: KindRef = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' };
 
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs' | 'largeNamespaces'> & {
   /** Looks at the certificates; the Secrets themselves are read when left out. */
@@ -246,7 +245,7 @@ async function ownedObjects(
     }),
     kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
-    kube.get({ ...DISRUPTION_BUDGET, namespace, name: disruptionBudgetName(name) }),
+    kube.get({ ...BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
   const seenPods = await withHosts(
     kube,

@@ -13,6 +13,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
+import { holdBudget } from './hold-budget.ts';
 import { stillPlanned } from './still-planned.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Perform } from './perform.ts';
@@ -48,6 +49,9 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
   if (!isReplaced && !bringsOtherData(observation, step)) await noteRemoval(deps, observation, step.member);
+  const isVoter = observation.members.some(({ id, isLearner }) => id === step.id && !isLearner);
+  // Until its pod is gone too, the budget takes that for one that stays.
+  if (isVoter) await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
   await onLeader(deps, observation, leader => leader.removeMember(step.id));
   await stopRemoved(deps, observation, step.member);
   const reason = step.replacement === 'Lost' ? 'Replacing Dead Member' : 'Member Removed';

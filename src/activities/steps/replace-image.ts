@@ -16,6 +16,7 @@ import { POD } from '../runtime/kinds.ts';
 import { containerIdOf, podFacts } from '../observe/pod-facts.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { withdraw } from './admit-members.ts';
+import { holdBudget } from './hold-budget.ts';
 import { stillPlanned } from './still-planned.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { Perform } from './perform.ts';
@@ -38,7 +39,7 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
   const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
-  const { cluster } = await stillPlanned(deps, ref, step);
+  const { cluster, observation } = await stillPlanned(deps, ref, step);
   const wanted = memberPod(cluster, {
     name: step.member,
     token,
@@ -53,6 +54,7 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
   // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
   const replaced = containersOf(pod)[index]?.image === image ? undefined : containerIdOf(pod);
+  await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
   const replacing = deps.kube.patch(
     at,
     [

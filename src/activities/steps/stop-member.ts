@@ -12,6 +12,7 @@ import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { noteFormerImage } from '../cluster/former-image.ts';
 import { withdraw } from './admit-members.ts';
+import { holdBudget } from './hold-budget.ts';
 import { stillPlanned } from './still-planned.ts';
 import { dryRunCreatePod } from './pod-dry-run.ts';
 import type { Perform } from './perform.ts';
@@ -39,7 +40,7 @@ async function noteOnClaim(
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
  * to be removed it is enough that its etcd has ended. One that is to be started again is stopped only if the API server would take its
- * next pod. Its claim says that the operator stopped it. Clients are led away before; then every gate is looked at once more right
+ * next pod. Its claim says that the operator stopped it, and nobody else may be evicted meanwhile. Clients are led away before; then every gate is looked at once more right
  * before; a pod that is being deleted already is only waited for.
  */
 export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, step) => {
@@ -49,7 +50,9 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
   if (pod.metadata.deletionTimestamp === undefined) {
     if (step.purpose === 'rollout' || step.purpose === 'upgrade') await dryRunCreatePod(deps, ref, pod);
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
-    await stillPlanned(deps, ref, step);
+    const { cluster, observation } = await stillPlanned(deps, ref, step);
+    if (step.purpose !== 'hibernation')
+      await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
     await noteOnClaim(deps, ref, { step, pod });
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;

@@ -99,12 +99,12 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planStamps,
   // It stops no member, and a full volume could stop an upgrade or a rollout.
   planGrowth,
+  // A drain waits for it, also while an upgrade waits for a person; where a member joins, that was done above.
+  planBudget,
   // New pods of the new version bring changed settings along, which a rollout would bring in a second round.
   planUpgrade,
   // It touches healthy members, so it waits for all that repairs.
   planRollout,
-  // A drain waits for it, and only while nothing else is to be done it is certain that no member joins.
-  planBudget,
   // Nobody waits for labels of claims.
   planClaimLabels,
   // What is refused is said when nothing is left to do.

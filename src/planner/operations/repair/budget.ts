@@ -1,6 +1,7 @@
 /** The PodDisruptionBudget after a change of the membership. Pure. */
 import { budgetIsTooHigh, minAvailableNow } from '../../checks/disruptions.ts';
 import { type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
+import type { MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** The step that lets the budget keep that many members from eviction. */
@@ -8,13 +9,27 @@ export function budgetStep(minAvailable: number, because: string): Step {
   return { kind: 'applyObjects', objects: [{ object: 'disruptionBudget', because }], minAvailable };
 }
 
-/** It is their last step. */
-const CHANGES_OF_MEMBERSHIP: readonly Operation[] = ['scaleCluster', 'replaceMember'];
+/** What raises it, and lowers it again. */
+const RAISED_BY: readonly Operation[] = ['scaleCluster', 'replaceMember', 'rolloutCluster', 'upgradeCluster'];
 
-/** A budget that is stricter than the members need is lowered when nothing else is to be done: until then a drain waits. */
+/**
+ * A budget that is stricter than the members need is lowered when all are ready again: until then a drain waits. While one is not, it
+ * lets nobody go in either case.
+ */
 export function planBudget(situation: Situation): Decision | undefined {
+  const steps = loweringSteps(situation);
+  if (steps.length === 0) return undefined;
+  const underWay = RAISED_BY.find(each => each === situation.cluster.status.operation?.type);
+  return operate(underWay ?? 'repairCluster', steps);
+}
+
+/** The step that lowers it; none when it is as it should be, or not every member has a ready pod. */
+export function loweringSteps(situation: Situation): Step[] {
   const because = budgetIsTooHigh(situation);
-  if (because === undefined) return undefined;
-  const underWay = CHANGES_OF_MEMBERSHIP.find(each => each === situation.cluster.status.operation?.type);
-  return operate(underWay ?? 'repairCluster', [budgetStep(minAvailableNow(situation), because)]);
+  if (because === undefined || !situation.members.every(isServing)) return [];
+  return [budgetStep(minAvailableNow(situation), because)];
+}
+
+function isServing({ pod }: MemberView): boolean {
+  return pod !== undefined && pod.ready && !pod.deleting;
 }

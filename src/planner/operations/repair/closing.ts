@@ -1,6 +1,6 @@
 /**
  * What the operator has opened and must close before it stands still (docs/decisions/0128-*): members that it stopped and that are to run,
- * and one that it gave a version with which it does not start. A member that ended by itself, or by somebody's hand, is none of these:
+ * one that it gave a version with which it does not start, and a budget that lets nobody go. A member that ended by itself, or by somebody's hand, is none of these:
  * whoever pauses may want just that. A member that is led away from is closed by client-routing.ts.
  */
 import type { Step, Work } from '../../model/decision.ts';
@@ -13,6 +13,7 @@ import { memberNames } from '../../model/member-names.ts';
 import { failedMember } from '../upgrade/failure.ts';
 import { allHaveRun } from '../upgrade/goal.ts';
 import { afterFailure } from '../upgrade/rollback.ts';
+import { loweringSteps } from './budget.ts';
 import { missingPods, versionsAreKnown } from './index.ts';
 
 /**
@@ -29,7 +30,9 @@ export function closingSteps(observation: Situation, stopped: Work): Step[] {
   const starts = missingPods(observation).filter(
     step => step.kind === 'restartMember' && taken.includes(step.member),
   );
-  return starts.length > 0 ? starts : takingBack(observation);
+  if (starts.length > 0) return starts;
+  const back = takingBack(observation);
+  return back.length > 0 ? back : loweringSteps(observation);
 }
 
 /** Members without a pod that the operator stopped, as their claims say, and those that it has not woken yet when others are awake. */
