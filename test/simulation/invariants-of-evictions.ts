@@ -42,7 +42,8 @@ export function faultOfEviction(world: Evicting, pod: KubeObject, how: Allowed):
   const isUnseen = (name: string) => {
     const found = world.kube.peek('Pod', name);
     const { uid = '', annotations } = found?.metadata ?? {};
-    if (isStopped(world, uid) || Date.parse(annotations?.[ANNOTATION_IMAGE_REPLACED] ?? '') >= second) return false;
+    if (isStopped(world, uid) || Date.parse(annotations?.[ANNOTATION_IMAGE_REPLACED] ?? '') >= second)
+      return false;
     return [...(healthy ?? [])].includes(uid) && disrupted?.has(uid) !== true;
   };
   const away = voters.filter(each => !up.includes(each));

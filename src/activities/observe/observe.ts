@@ -43,7 +43,6 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { classIsOpen, findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
-
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs' | 'largeNamespaces'> & {
   /** Looks at the certificates; the Secrets themselves are read when left out. */
   readonly observeTls?: typeof observeTls;

@@ -61,7 +61,9 @@ export async function holdBudget(
     if (isConflict(error) || isNotFound(error))
       throw preconditionChanged(`PodDisruptionBudget ${at.name} has changed`);
     if (!isRefusal(error)) throw error;
-    deps.logger.warn('the budget could not be raised before a member is stopped', { error: messageOf(error) });
+    deps.logger.warn('the budget could not be raised before a member is stopped', {
+      error: messageOf(error),
+    });
   }
 }
 

@@ -45,9 +45,7 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
  */
 export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {
   const seen = await stillPlanned(deps, ref, step);
-  await Promise.all(
-    step.keep.map(claim => mark(deps, ref, claim, step.restore.name)),
-  );
+  await Promise.all(step.keep.map(claim => mark(deps, ref, claim, step.restore.name)));
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {

@@ -39,9 +39,7 @@ export function formerIncarnations({
   const isFormer = ({ name, token }: { readonly name: string; readonly token: string | undefined }) =>
     isTokenOfName(cluster.name, token) && !ownsToken(cluster, token) && isNameOfMember(cluster.name, name);
   // A claim that is kept for a while after its member was removed is of the past of its cluster.
-  const there = claims.filter(
-    claim => isFormer(claim) && !claim.deleting && claim.keptUntil === undefined,
-  );
+  const there = claims.filter(claim => isFormer(claim) && !claim.deleting && claim.keptUntil === undefined);
   const newest = there.filter(claim => claim.keptByRestore !== true);
   // So is one that a restore put aside, unless the cluster was deleted before that had formed a cluster of its own.
   const isRestoreCutShort = newest.length > 0 && newest.every(({ clusterId }) => clusterId === undefined);
