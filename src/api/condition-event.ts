@@ -20,12 +20,19 @@ const GOOD_WHEN_TRUE: readonly string[] = [
   'RestorePending',
 ] satisfies ConditionType[];
 
+/** Reasons of what is not good, and is as somebody asked. */
+const AS_ASKED: readonly string[] = ['Hibernated', 'MembersChanging'] satisfies ConditionReason[];
+
+/** Whether a condition says what is as it should be, or as somebody asked. */
+export function isAsAsked({ type, status, reason }: Pick<Condition, 'type' | 'status' | 'reason'>): boolean {
+  const good = GOOD_WHEN_TRUE.includes(type) ? 'True' : 'False';
+  return status === good || type === 'Paused' || AS_ASKED.includes(reason);
+}
+
 /** The event that says that a condition has changed. */
 export function conditionEvent(condition: Condition): ResourceEvent {
-  const good = GOOD_WHEN_TRUE.includes(condition.type) ? 'True' : 'False';
-  const asAsked = condition.type === 'Paused' || condition.reason === 'Hibernated';
-  const type = condition.status === good || asAsked ? 'Normal' : 'Warning';
-  const isBack = condition.type === 'Available' && type === 'Normal';
+  const type = isAsAsked(condition) ? 'Normal' : 'Warning';
+  const isBack = condition.type === 'Available' && condition.status === 'True';
   // A status holds conditions of the catalogue only.
   const reason = isBack ? 'Available' : (condition.reason as ConditionReason);
   return { type, reason, message: condition.message };

@@ -14,6 +14,7 @@ import {
   podsOf,
   readCluster,
   openWorld,
+  warningsOfMissingPods,
   type World,
 } from '../stack/e2e.ts';
 import { poll } from '../stack/poll.ts';
@@ -125,6 +126,7 @@ describe('a changed specification', () => {
     expect(stopped.toSorted()).toEqual(
       [0, 1, 2].map(serial => `stopped ${NAME}-${serial}: spec.containers[0].resources added and 1 more`),
     );
+    expect(await warningsOfMissingPods(world, NAMESPACE, NAME)).toEqual([]);
     // How often leadership was handed over is not certain: on a busy machine the members also elect another leader by themselves.
     expect(stoppedLeaders).toEqual([]);
     expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');
@@ -274,6 +276,7 @@ describe('hibernation', () => {
     await edit({ hibernated: false });
     const awake = await awaitCondition(world, AT, { type: 'Healthy' });
     console.log(`awake again after ${((performance.now() - woken) / 1000).toFixed(1)} s`);
+    expect(await warningsOfMissingPods(world, NAMESPACE, NAME)).toEqual([]);
     expect(awake.status).toMatchObject({ ready: '3/3', clusterID: before?.status?.clusterID });
     expect(await uidsOf(claimsOf(world, NAMESPACE, NAME))).toEqual(claims);
     expect((await etcdctl('get', 'kept', '--print-value-only')).trim()).toBe('through everything');

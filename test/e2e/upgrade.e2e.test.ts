@@ -9,6 +9,7 @@ import {
   openWorld,
   podsOf,
   readCluster,
+  warningsOfMissingPods,
   type World,
 } from '../stack/e2e.ts';
 import { runDrill } from '../stack/drill/drill.ts';
@@ -65,5 +66,6 @@ test('a minor is not skipped; the next one is taken and no acknowledged write is
       );
     },
   );
+  expect(await warningsOfMissingPods(world, AT.namespace, AT.name)).toEqual([]);
   expect(verdict.longestStallMs).toBeLessThan(3_000);
 }, 600_000);

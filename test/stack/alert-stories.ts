@@ -77,7 +77,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   ),
   EtcdClusterVolumeNotResized: told('EtcdCluster', 'StorageResized'),
   EtcdClusterApprovalWaiting: told('EtcdCluster', 'Progressing', 'AwaitingApproval'),
-  EtcdClusterBlocked: told('EtcdCluster', 'Progressing', 'Blocked'),
+  EtcdClusterBlocked: told('EtcdCluster', 'Progressing', 'Blocked', 'Waiting'),
   EtcdClusterPausedForLong: told('EtcdCluster', 'Paused'),
   EtcdRequestWaiting: one(
     { 'etcd_operator_requests_oldest_waiting_seconds{namespace="etcd-operator"}': { bad: 61, good: 0 } },

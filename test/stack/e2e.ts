@@ -140,6 +140,23 @@ export async function awaitRunning(
   return awaitCondition(world, at, { type: 'Healthy', timeoutMs });
 }
 
+/**
+ * What Warning events of the cluster say of members without a pod, or whose pod ends: of a member that the operator itself stops there is
+ * none. What a busy machine causes, such as a probe without an answer, is another matter.
+ */
+export async function warningsOfMissingPods(
+  world: World,
+  namespace: string,
+  name: string,
+): Promise<string[]> {
+  const { items } = await world.kube.list({ apiVersion: 'v1', kind: 'Event' }, { namespace });
+  return items.flatMap(({ type, reason, message, involvedObject }) => {
+    const about = involvedObject as { kind?: string; name?: string } | undefined;
+    const isOurs = about?.kind === 'EtcdCluster' && about.name === name && type === 'Warning';
+    return isOurs && /has no pod|its pod is/.test(String(message)) ? [`${reason}: ${message}`] : [];
+  });
+}
+
 /** Deletes clusters that a test is done with, and does not wait. */
 export async function discard(world: World, namespace: string, ...names: string[]): Promise<void> {
   for (const name of names)

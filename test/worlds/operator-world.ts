@@ -120,7 +120,7 @@ export class OperatorWorld implements Ground {
   readonly store = new FakeStore({ location: 's3://backups' });
   /** What every pass reported for metrics. */
   readonly passes: PassReport[] = [];
-  readonly events: { reason: string; message: string }[] = [];
+  readonly events: { type: string; reason: string; message: string }[] = [];
   readonly deps: Dependencies;
   ref: ClusterRef;
   /** Milliseconds since the epoch; a test moves it. */

@@ -1,5 +1,4 @@
 /** What the catalogue says to do about a condition. Pure. */
-import { WAIT } from '../obstacles/rows.ts';
 import { CONDITIONS, type Condition } from './catalogue.ts';
 
 /** The condition of this type, if the resource has it. */
@@ -25,8 +24,11 @@ export function whatToDo({ type, reason }: Pick<Condition, 'type' | 'reason'>): 
   return CONDITIONS.find(row => row.type === type && row.reason === reason)?.whatToDo;
 }
 
+/** How advice begins that says that nobody needs to do anything. */
+const NOBODY = /^Nothing[;:,]/;
+
 /** Whether a person has to do something about it, as far as the reference says. */
 export function wantsPerson(condition: Condition): boolean {
   const advice = whatToDo(condition);
-  return advice !== undefined && advice !== WAIT;
+  return advice !== undefined && !NOBODY.test(advice);
 }

@@ -4,6 +4,12 @@ import { UPGRADE_OBSTACLES } from '../obstacles/of-upgrades.ts';
 import { WAIT } from '../obstacles/rows.ts';
 import type { ConditionTable } from './table.ts';
 
+/** Why members are away, or not there yet, while the operator changes them. */
+const MEMBERS_CHANGING = [
+  'The operator stops, starts or adds the members that the message names, as planned; nothing has failed.',
+  WAIT,
+] as const;
+
 export const STATE_CONDITIONS = {
   /** Can clients read and write? */
   Available: {
@@ -21,6 +27,7 @@ export const STATE_CONDITIONS = {
       AllVolumesLost: OBSTACLES.AllVolumesLost,
       FormerCluster: OBSTACLES.FormerCluster,
       TakeUpRefused: OBSTACLES.TakeUpRefused,
+      MembersChanging: MEMBERS_CHANGING,
       NoMembers: [
         'No member is running, according to Kubernetes.',
         'Read the events of the pods, which name image, volume or scheduling problems.',
@@ -59,6 +66,7 @@ export const STATE_CONDITIONS = {
   /** Is the quorum lost, or would one more failure lose it? Said only while that is so, or not known. */
   QuorumAtRisk: {
     True: {
+      MembersChanging: MEMBERS_CHANGING,
       NoMarginLeft: [
         'Members are unavailable, or were added by hand and are not known to be healthy, and one more failure would stop the cluster.',
         'Stop nothing else; bring back the members that the message names, or remove those that were added by hand.',
@@ -81,6 +89,7 @@ export const STATE_CONDITIONS = {
     True: { AllMembersHealthy: ['Every member answers, agrees on the leader and raises no alarm.'] },
     False: {
       Creating: ['Not every member has started yet.', WAIT],
+      MembersChanging: MEMBERS_CHANGING,
       MembersUnhealthy: [
         'A member answers and reports a fault, or its pod is not running.',
         'Read the message, which names the members.',
@@ -118,6 +127,10 @@ export const STATE_CONDITIONS = {
     False: {
       AsSpecified: ['The cluster matches the specification.'],
       Paused: ['Work remains, but the cluster is paused.', 'Resume it: see condition Paused.'],
+      Waiting: [
+        'Work remains, and the next step waits for something that passes by itself; the message names it.',
+        WAIT,
+      ],
       Blocked: [
         'Work remains, but it is not safe or not possible to continue.',
         'Read the message, which names the obstacle.',
@@ -157,7 +170,10 @@ export const STATE_CONDITIONS = {
       RollingBack: ['An upgrade failed; members return to the old version.', WAIT],
       AwaitingApproval: OBSTACLES.AwaitingApproval,
     },
-    False: { Blocked: ['An upgrade is not safe now.', 'Read the message.'] },
+    False: {
+      Waiting: ['An upgrade waits for something that passes by itself; the message names it.', WAIT],
+      Blocked: ['An upgrade is not safe now.', 'Read the message.'],
+    },
   },
   /** Can the version asked for not be brought to the cluster? There only while that is so; nothing is changed for it. */
   UpgradeBlocked: { True: { ...UPGRADE_OBSTACLES, EphemeralMembers: OBSTACLES.EphemeralMembers } },
@@ -180,7 +196,7 @@ export const STATE_CONDITIONS = {
     False: {
       EmptyDirAsked: [
         'The specification requests ephemeral members.',
-        'Accept that deleting a pod loses its member, or create a cluster with volumes and restore into it.',
+        'Nothing, if a member may be lost with its pod; otherwise create a cluster with volumes and restore into it.',
       ],
       NoDefaultStorageClass: [
         'The specification names no storage and there is no default StorageClass: members are ephemeral.',

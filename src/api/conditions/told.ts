@@ -58,7 +58,7 @@ const TOLD = {
       expiring: ['ExpiresSoon'],
     },
     ...OF_OPERATOR,
-    Progressing: { approval: ['AwaitingApproval'], blocked: ['Blocked'] },
+    Progressing: { approval: ['AwaitingApproval'], blocked: ['Blocked', 'Waiting'] },
     VersionOutdated: { losesData: ['BelowDataLossFloor'], vulnerable: ['BelowSecurityFloor'] },
     PodsOutdated: { mayStartEmpty: ['MayStartEmpty'], earlierRelease: ['MadeByEarlierRelease'] },
     StorageResized: { refused: ['ResizeFailed', 'ExpansionNotAllowed'] },

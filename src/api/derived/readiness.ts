@@ -29,11 +29,14 @@ export function readinessOfCluster(conditions: readonly Said[]): ConditionFindin
     const found = conditionThat(conditions, condition, reason);
     if (found !== undefined) return stalled(because, found.message);
   }
+  if (progressing?.reason === 'Waiting') return inProgress(progressing.message);
   if (progressing !== undefined && progressing.reason !== 'AsSpecified') {
     const reason = progressing.reason === 'Paused' ? 'Held' : 'ObstacleMet';
     return [finding('Ready', reason, progressing.message)];
   }
-  return [rested(of('Available'), of('Healthy'))];
+  const healthy = of('Healthy');
+  if (healthy?.reason === 'MembersChanging') return inProgress(healthy.message);
+  return [rested(of('Available'), healthy)];
 }
 
 function rested(available?: Said, healthy?: Said): ConditionFinding {

@@ -49,7 +49,7 @@ const has =
   };
 
 /** The reasons of Available=False that are as they should be. */
-const EXPECTED = ['Creating', 'Hibernated', 'Restoring', 'Deleting'];
+const EXPECTED = ['Creating', 'Hibernated', 'Restoring', 'Deleting', 'MembersChanging'];
 /** Those that say only that nothing was created: why is said elsewhere. */
 const NOT_CREATED = ['NotCreated', 'FormerCluster', 'TakeUpRefused'];
 
@@ -58,6 +58,11 @@ const isUnavailable: Rule = cluster => {
   if (found?.status !== 'False' || [...EXPECTED, ...NOT_CREATED].includes(found.reason)) return undefined;
   return { state: 'Unavailable', reason: found.reason, message: found.message };
 };
+
+const isAtRisk: Rule = cluster =>
+  conditionThat(cluster.status?.conditions ?? [], 'QuorumAtRisk=True', 'MembersChanging') === undefined
+    ? has('QuorumAtRisk', 'QuorumAtRisk=True')(cluster)
+    : undefined;
 
 /** The conditions that say that the specification cannot be carried out, and why. */
 const REFUSALS: readonly Rule[] = [
@@ -103,7 +108,7 @@ const wantsAttention: Rule = ({ status }) => {
 /** The first that finds something says how the cluster is. */
 const RULES: readonly Rule[] = [
   isUnavailable,
-  has('QuorumAtRisk', 'QuorumAtRisk=True'),
+  isAtRisk,
   has('NotManaged', 'TemporalUnavailable=True'),
   has('NotManaged', 'WorkflowStuck=True'),
   has('NotManaged', 'PassFailing=True'),
@@ -118,8 +123,10 @@ const RULES: readonly Rule[] = [
   isUnseen,
   isWorkedOn,
   has('InProgress', 'Available=False'),
+  has('InProgress', 'Healthy=False', 'MembersChanging'),
   has('Unhealthy', 'Healthy=False'),
   has('Unhealthy', 'Healthy=Unknown'),
+  has('InProgress', 'Progressing=False', 'Waiting'),
   wantsAttention,
 ];
 

@@ -17,7 +17,9 @@ import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
 import { tlsCondition } from '../operations/certificates/index.ts';
 import { fieldsKept, ignoredFields } from './ignored-fields.ts';
+import { type Changing, changingMembers } from './changing.ts';
 import { upgrading } from './upgrading.ts';
+import { isWaiting } from './waiting.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { isRunningOutOfMemory, outOfMemory } from './out-of-memory.ts';
@@ -42,17 +44,18 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
 function statesOf(findings: Findings): ConditionFinding[] {
   const { cluster } = findings.observation;
   const judged = validateCluster(cluster.object, cluster.status.currentVersion).conditions;
+  const changing = changingMembers(findings.observation, findings.decision);
   return [
-    available(findings),
-    ...quorumAtRisk(findings.observation, findings.members),
-    healthy(findings),
+    available(findings, changing),
+    ...quorumAtRisk(findings.observation, findings.members, changing),
+    healthy(findings, changing),
     progressing(findings),
     durable(findings.observation),
     ...backedUp(findings.observation.backups ?? [], findings.observation.now),
     ...growing(findings.observation),
     ...outdatedPods(findings.observation),
     ...outOfMemory(findings.observation),
-    ...changing(findings),
+    ...changes(findings),
     ...restorePending(findings.observation, findings.decision),
     ...upgrading(findings.observation, findings.decision),
     ...paused(findings),
@@ -109,7 +112,33 @@ export function isUnidentified({
   return UNIDENTIFIED.includes(decision.reason) || (isUnrecorded && decision.reason === 'ModeSwitched');
 }
 
-function available(findings: Findings): ConditionFinding {
+function available(findings: Findings, changing: Changing): ConditionFinding {
+  const found = availability(findings);
+  if (!OUTAGES.includes(found.reason)) return found;
+  const { members, observation } = findings;
+  const isClosed = ({ detail: { name } }: ObservedMember) =>
+    observation.pods.some(pod => pod.owned && pod.name === name && pod.clients === 'withdrawn');
+  const away = members.filter(member => !member.ready || !isHealthyMember(member) || isClosed(member));
+  const names = away.map(({ detail }) => detail.name);
+  const isPlanned = names.length > 0 && names.every(changing.has);
+  return isPlanned ? finding('Available', 'MembersChanging', changing.saying(names)) : found;
+}
+
+/** Reasons of an outage that is as planned when every member that is away is being changed. */
+const OUTAGES: readonly string[] = [
+  'NoQuorum',
+  'NoMembers',
+  'ReadFailed',
+  'NoReadyMember',
+  'NoEndpoint',
+  'Unreachable',
+] satisfies ReasonOf<'Available'>[];
+
+function isHealthyMember({ detail }: ObservedMember): boolean {
+  return detail.health === 'Healthy';
+}
+
+function availability(findings: Findings): ConditionFinding {
   const { cluster, clientService, pods } = findings.observation;
   if (cluster.deleting) return finding('Available', 'Deleting');
   if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
@@ -188,7 +217,7 @@ function unavailable(
   return finding('Available', reason, complaints);
 }
 
-function healthy(findings: Findings): ConditionFinding {
+function healthy(findings: Findings, changing: Changing): ConditionFinding {
   const { observation, members } = findings;
   const { cluster } = observation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
@@ -203,18 +232,21 @@ function healthy(findings: Findings): ConditionFinding {
     const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(cluster)}` : '';
     return finding('Healthy', 'AlarmRaised', `${said}${end}`);
   }
-  const unhealthy = members.filter(member => member.detail.health === 'Unhealthy');
+  const isFault = ({ detail }: ObservedMember) => !changing.has(detail.name);
+  const unhealthy = members.filter(member => member.detail.health === 'Unhealthy' && isFault(member));
   if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));
-  const unknown = members.filter(member => member.detail.health === 'Unknown');
+  const unknown = members.filter(member => member.detail.health === 'Unknown' && isFault(member));
   if (unknown.length > 0) return finding('Healthy', 'MembersUnreachable', complaintsOf(unknown));
-  const unready = members.filter(member => !member.ready);
+  const unready = members.filter(member => !member.ready && isFault(member));
   if (unready.length > 0) {
     return finding('Healthy', 'MembersUnhealthy', `not ready: ${unready.map(nameAndCause).join(', ')}`);
   }
   const missing = membersMissing(observation);
-  return missing === undefined
+  if (missing !== undefined) return finding('Healthy', 'MembersMissing', missing);
+  const away = members.filter(member => !member.ready || !isHealthyMember(member));
+  return away.length === 0
     ? finding('Healthy', 'AllMembersHealthy')
-    : finding('Healthy', 'MembersMissing', missing);
+    : finding('Healthy', 'MembersChanging', changing.saying(away.map(({ detail }) => detail.name)));
 }
 
 function nameAndCause({ detail: { name }, notReadyBecause }: ObservedMember): string {
@@ -238,12 +270,16 @@ function membersMissing(observation: Situation): string | undefined {
   return `${voters} of ${config.size} members: ${names} was lost, and its replacement has not been added yet`;
 }
 
-function progressing({ decision }: Findings): ConditionFinding {
+function progressing({ decision, observation }: Findings): ConditionFinding {
   switch (decision.kind) {
     case 'operate':
       return finding('Progressing', OPERATIONS[decision.operation].progress, decision.plan[0]?.summary);
     case 'blocked':
-      return finding('Progressing', progressOf(decision), decision.message);
+      return finding(
+        'Progressing',
+        isWaiting(observation, decision) ? 'Waiting' : progressOf(decision),
+        decision.message,
+      );
     case 'idle':
     case 'gone':
       return finding('Progressing', 'AsSpecified');
@@ -256,7 +292,7 @@ function progressOf({ reason, consent }: Obstacle): ReasonOf<'Progressing'> {
 }
 
 /** CoreOS's two conditions of change: there while it happens, gone when it does not. */
-function changing(findings: Findings): ConditionFinding[] {
+function changes(findings: Findings): ConditionFinding[] {
   const { decision, observation } = findings;
   if (decision.kind !== 'operate') return heldUp(findings);
   return OPERATIONS[decision.operation].conditions?.(observation, decision) ?? [];

@@ -1,5 +1,5 @@
 import type { ConditionReason, ConditionType, ReasonOf } from '../../api/conditions/catalogue.ts';
-import { conditionEvent } from '../../api/condition-event.ts';
+import { conditionEvent, isAsAsked } from '../../api/condition-event.ts';
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 
@@ -38,8 +38,9 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
   if (!REPORTED.includes(condition.type) || condition.reason === 'Deleting') return false;
   if (condition.type === 'RestorePending' && condition.reason === 'Refused')
     return previous?.message !== condition.message;
-  if (previous === undefined) return !INITIAL.includes(condition.reason);
+  if (previous === undefined) return !INITIAL.includes(condition.reason) && !isSaidByHealthy(condition);
   if (isSaidByAvailable(condition, previous)) return false;
+  if (previous.reason === 'MembersChanging' && !isAsAsked(condition)) return true;
   const sleeps = condition.type === 'Available' && condition.reason === 'Hibernated';
   return previous.status !== condition.status || (sleeps && previous.reason !== condition.reason);
 }
@@ -47,6 +48,11 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
 /** That the members of a cluster which has just been made are well: it is available, and that says it. */
 function isSaidByAvailable({ type, status }: Condition, before: Condition): boolean {
   return type === 'Healthy' && status === 'True' && before.reason === 'Creating';
+}
+
+/** That a member is away as planned: that the quorum has less margin meanwhile is no further news. */
+function isSaidByHealthy({ type, reason }: Condition): boolean {
+  return type === 'QuorumAtRisk' && reason === 'MembersChanging';
 }
 
 function operationEvents(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {

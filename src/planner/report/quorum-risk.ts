@@ -8,10 +8,15 @@ import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
 import { usableClaim } from '../checks/missing-pods.ts';
+import type { Changing } from './changing.ts';
 import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
-export function quorumAtRisk(observation: Situation, members: readonly ObservedMember[]): ConditionFinding[] {
+export function quorumAtRisk(
+  observation: Situation,
+  members: readonly ObservedMember[],
+  changing: Changing,
+): ConditionFinding[] {
   const { cluster, membership } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
   if (isTotalLoss(observation))
@@ -24,6 +29,8 @@ export function quorumAtRisk(observation: Situation, members: readonly ObservedM
     ({ detail }) => detail.health !== 'Healthy' && !onlyFull(observation, detail.name),
   );
   if (away.length === 0 && strangers.length === 0) return [];
+  const names = away.map(({ detail }) => detail.name);
+  const isPlanned = strangers.length === 0 && names.every(changing.has);
   const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
   const healthy = voters.length - away.length;
   if (membership.known) {
@@ -33,9 +40,12 @@ export function quorumAtRisk(observation: Situation, members: readonly ObservedM
       ({ name }) => `${name}: it was added manually, and its health is not known`,
     );
     const margin = `${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`;
+    if (isPlanned)
+      return [finding('QuorumAtRisk', 'MembersChanging', `${margin}; ${changing.saying(names)}`)];
     const message = [margin, ...(disks === '' ? [] : [disks]), ...unknown].join('; ');
     return [finding('QuorumAtRisk', 'NoMarginLeft', message)];
   }
+  if (isPlanned) return [finding('QuorumAtRisk', 'MembersChanging', changing.saying(names))];
   return isQuorumImpossible(observation, members)
     ? [
         finding(

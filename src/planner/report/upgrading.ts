@@ -4,18 +4,28 @@ import { compareVersions } from '../../api/versions/compare.ts';
 import type { Decision } from '../model/decision.ts';
 import { operationOf } from '../operations/membership/learner.ts';
 import type { Situation } from '../model/situation.ts';
+import { isArriving } from '../operations/upgrade/arriving.ts';
 import { noteOnBackup } from '../operations/upgrade/backup.ts';
 import { failedMember, stoppedBy } from '../operations/upgrade/failure.ts';
 import { allHaveRun, runs } from '../operations/upgrade/goal.ts';
 import type { Goal } from '../model/upgrade-goal.ts';
+import { isWaiting } from './waiting.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
 export function upgrading(observation: Situation, decision: Decision): ConditionFinding[] {
   if (observation.cluster.deleting) return [];
   const { goal } = observation;
   if (goal.kind === 'none') return [];
-  if (goal.kind === 'refused') return [finding('UpgradeBlocked', goal.reason, goal.message)];
-  const stopped = blockedFor(decision);
+  if (goal.kind === 'refused') {
+    const passes =
+      goal.reason === 'ClusterVersionBehind' && (decision.kind === 'operate' || isArriving(observation));
+    return [
+      passes
+        ? finding('Upgrading', 'Waiting', goal.message)
+        : finding('UpgradeBlocked', goal.reason, goal.message),
+    ];
+  }
+  const stopped = isWaiting(observation, decision) ? undefined : blockedFor(decision);
   const progress = finding(
     'Upgrading',
     reasonOf(observation, goal, decision),
@@ -32,6 +42,7 @@ function blockedFor(decision: Decision): ConditionFinding | undefined {
 }
 
 function reasonOf(observation: Situation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
+  if (isWaiting(observation, decision)) return 'Waiting';
   if (decision.kind === 'blocked') return decision.consent === undefined ? 'Blocked' : 'AwaitingApproval';
   const isBack = stoppedBy(observation, goal) !== undefined || failedMember(observation, goal) !== undefined;
   if (isBack) return 'RollingBack';

@@ -27,7 +27,7 @@ export const status: CommandRow = {
 };
 
 function found({ session, io }: Call, cluster: EtcdCluster, ask: ReturnType<typeof asking>): Found {
-  const viewing = { where: session.where, now: io.now(), isTerminal: io.isTerminal };
+  const viewing = { where: session.where, now: io.now() };
   return {
     data: cluster,
     lines: statusLines(cluster, viewing),

@@ -3,6 +3,7 @@ import type { Condition } from '../../api/conditions/catalogue.ts';
 import type { EtcdCluster, EtcdRequest } from '../../api/schemas/types.ts';
 import { approveWords, waitingApproval } from '../requests/waiting-approval.ts';
 import { kubectlLine, pluginLine, type Where } from './command-lines.ts';
+import { WAIT } from '../../api/obstacles/rows.ts';
 import { conditionOf, wantsPerson, whatToDo } from '../../api/conditions/advice.ts';
 
 /** One thing that a cluster waits for, or that is wrong with it. */
@@ -165,6 +166,7 @@ function held(cluster: EtcdCluster, where: Where): readonly Reason[] {
   const condition = conditionOf(status, 'Progressing');
   if (condition?.status !== 'False') return [];
   if (condition.reason === 'AwaitingApproval') return [awaited(cluster, condition, where)];
+  if (condition.reason === 'Waiting') return [ofCondition(condition, WAIT)];
   if (condition.reason !== 'Blocked') return [];
   const lookNow = {
     purpose: 'when it is mended, look now',

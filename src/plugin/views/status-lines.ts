@@ -14,13 +14,12 @@ export interface Viewing {
   readonly where: Where;
   /** In milliseconds since the epoch. */
   readonly now: number;
-  readonly isTerminal: boolean;
   /** What members said; undefined: they were not asked yet. */
   readonly asked?: AskedNow | undefined;
 }
 
 export function statusLines(cluster: EtcdCluster, viewing: Viewing): readonly Line[] {
-  const { where, now, isTerminal, asked } = viewing;
+  const { where, now, asked } = viewing;
   const { metadata, status = {} } = cluster;
   const deleting = metadata.deletionTimestamp === undefined ? [] : [toned(', being deleted', 'warn')];
   const title = `EtcdCluster ${metadata.name} in namespace ${metadata.namespace}`;
@@ -28,7 +27,7 @@ export function statusLines(cluster: EtcdCluster, viewing: Viewing): readonly Li
   return [
     [toned(title, 'bold'), ...deleting],
     ...summaryLines(cluster, now),
-    ...operationLines(cluster, now, isTerminal),
+    ...operationLines(cluster, now),
     ...memberLines(cluster, asked),
     ...(conditions.length === 0 ? [] : [[], ...conditions]),
     ...adviceLines(cluster, where),
@@ -60,8 +59,8 @@ function toneOfPhase(phase: string): Tone {
 }
 
 /** What is being done, how far it is and what comes next; otherwise what was done last. */
-function operationLines({ status = {} }: EtcdCluster, now: number, isTerminal: boolean): readonly Line[] {
-  if (status.operation !== undefined) return runningLines(status.operation, now, isTerminal);
+function operationLines({ status = {} }: EtcdCluster, now: number): readonly Line[] {
+  if (status.operation !== undefined) return runningLines(status.operation, now);
   if (status.lastOperation === undefined) return [];
   const { type, outcome, completedAt, message } = status.lastOperation;
   const why = textIf(outcome === 'Succeeded' ? undefined : message, text => `: ${text}`);
@@ -69,14 +68,14 @@ function operationLines({ status = {} }: EtcdCluster, now: number, isTerminal: b
   return [field('Last', `${type} `, toned(outcome, tone), ` ${age(completedAt, now)} ago${why}`)];
 }
 
-function runningLines(operation: OperationStatus, now: number, isTerminal: boolean): readonly Line[] {
+function runningLines(operation: OperationStatus, now: number): readonly Line[] {
   const { type, startedAt, requestedBy, approvedBy, step, message, remaining = [] } = operation;
   const asked = textIf(requestedBy, by => `, requested by ${by}`);
   const approved = textIf(approvedBy, by => `, approved by ${by}`);
   const since = `${changeOf(operation)}, for ${age(startedAt, now)}${asked}${approved}`;
   return [
     field('Operation', toned(type, 'bold'), since),
-    ...fieldOf('  done', progressOf(operation, isTerminal), text => text),
+    ...fieldOf('  done', progressOf(operation), text => text),
     ...fieldOf('  step', step, text => text),
     ...fieldOf('  waits', message, text => toned(text, 'warn')),
     ...nextLines(remaining),

@@ -13,14 +13,16 @@ export interface AnyObject {
 }
 
 export function kstatusOf({ metadata, status = {} }: AnyObject): Kstatus {
-  if (metadata.deletionTimestamp !== undefined) return 'Terminating';
+  const { deletionTimestamp = '', generation } = metadata;
+  if (deletionTimestamp !== '') return 'Terminating';
   const { observedGeneration, conditions = [] } = status;
-  if (observedGeneration !== undefined && observedGeneration !== metadata.generation) return 'InProgress';
+  const isToldOf = generation !== undefined && observedGeneration !== undefined;
+  if (isToldOf && observedGeneration !== generation) return 'InProgress';
   for (const { type, status: is } of conditions) {
     if (type === 'Reconciling' && is === 'True') return 'InProgress';
     if (type === 'Stalled' && is === 'True') return 'Failed';
   }
-  const ready = conditions.find(({ type }) => type === 'Ready');
-  if (ready === undefined) return 'Current';
-  return ready.status === 'True' ? 'Current' : 'InProgress';
+  const isKnown = ({ status: is }: { readonly status: string }) => ['True', 'False', 'Unknown'].includes(is);
+  const ready = conditions.filter(({ type }) => type === 'Ready').find(isKnown);
+  return ready === undefined || ready.status === 'True' ? 'Current' : 'InProgress';
 }

@@ -36,6 +36,18 @@ describe('a cluster', () => {
       'False',
     ],
     ['that is scaled while it serves', with_(finding('Progressing', 'Scaling')), 'InProgress', 'False'],
+    [
+      'whose members are stopped as planned',
+      with_(finding('Healthy', 'MembersChanging'), finding('Available', 'MembersChanging')),
+      'InProgress',
+      'False',
+    ],
+    [
+      'that waits for what passes',
+      with_(finding('Progressing', 'Waiting'), finding('Upgrading', 'Waiting')),
+      'InProgress',
+      'False',
+    ],
     ['that is paused at rest', with_(finding('Paused', 'PausedBySpec')), 'Current', 'True'],
     [
       'that is paused with work left',

@@ -43,6 +43,20 @@ describe('what somebody should see to', () => {
       'BelowDataLossFloor',
     ],
     ['nothing, of a cluster that sleeps as requested', [finding('Available', 'Hibernated')], undefined],
+    [
+      'nothing, while members are stopped as planned',
+      [
+        finding('Available', 'MembersChanging'),
+        finding('QuorumAtRisk', 'MembersChanging'),
+        finding('Healthy', 'MembersChanging'),
+      ],
+      undefined,
+    ],
+    ['nothing, while an upgrade waits for what passes', [finding('Progressing', 'Waiting')], undefined],
+    ['nothing of pods of the former release', [finding('PodsOutdated', 'MadeByEarlierRelease')], undefined],
+    ['nothing of what was left out', [finding('FieldsKept', 'SomeKept')], undefined],
+    ['pods that may start empty', [finding('PodsOutdated', 'MayStartEmpty')], 'MayStartEmpty'],
+    ['a member of another cluster', [finding('Progressing', 'Blocked')], 'Blocked'],
     ['Temporal that does not answer', [finding('TemporalUnavailable', 'Unreachable')], 'Unreachable'],
   ] as const)('is %s', (_, conditions, expected) => {
     expect(attentionOf(cluster(conditions))).toBe(expected);

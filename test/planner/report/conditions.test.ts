@@ -19,6 +19,7 @@ import {
   aRunningStatus,
   FOREIGN,
   namesOf,
+  NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
@@ -36,6 +37,7 @@ function report(observation: Observation, actor: Actor = {}): Record<string, [st
 
 const silent: MemberProbe = { answered: false, message: 'status of the member at 10.0.0.1 failed: timeout' };
 const silentAll = Object.fromEntries(namesOf(3).map(name => [name, silent]));
+const well = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, aProbe({ name })]));
 const leaderless = Object.fromEntries(
   namesOf(3).map(name => [
     name,
@@ -337,6 +339,147 @@ describe('Healthy', () => {
   });
 });
 
+describe('members that the operator changes', () => {
+  const ROLLOUT = { type: 'rolloutCluster', startedAt: NOW };
+  const UPGRADE = { type: 'upgradeCluster', startedAt: NOW };
+  const during = (operation: object, given: Partial<Observation>, size = 3) =>
+    aRunningCluster(
+      {
+        cluster: aCluster({ spec: { size }, status: { ...aRunningStatus(size), operation } as never }),
+        ...given,
+      },
+      size,
+    );
+  const reasons = (observation: Observation, actor?: Actor) => {
+    const { Available, QuorumAtRisk, Healthy } = report(observation, actor);
+    return [Available?.[1], QuorumAtRisk?.[1], Healthy?.[1]];
+  };
+  const without = (name: string, stopped: object, size = 3): Partial<Observation> => ({
+    pods: namesOf(size)
+      .filter(each => each !== name)
+      .map(each => aPod({ name: each })),
+    claims: namesOf(size).map(each => aClaim({ name: each, ...(each === name && stopped) })),
+    probes: Object.fromEntries(
+      namesOf(size)
+        .filter(each => each !== name)
+        .map(each => [each, aProbe({ name: each })]),
+    ),
+    ...(size === 1 && { membership: UNKNOWN_MEMBERSHIP }),
+  });
+  const STOPPED = { stopped: 'pod-example-0' };
+
+  it('are told as changed as planned, with the step', () => {
+    expect(report(during(ROLLOUT, without('example-0', STOPPED)))['Healthy']).toEqual([
+      'False',
+      'MembersChanging',
+      'example-0 is being changed as planned (rolloutCluster): start example-0 again on its volume',
+    ]);
+    expect(report(during(ROLLOUT, without('example-0', STOPPED)))['QuorumAtRisk']).toEqual([
+      'True',
+      'MembersChanging',
+      '2 of 3 voters are known to be healthy, and 2 are needed; example-0 is being changed as planned (rolloutCluster): start example-0 again on its volume',
+    ]);
+  });
+
+  it.each<[string, Observation, (string | undefined)[]]>([
+    [
+      'one that the operator stopped',
+      during(ROLLOUT, without('example-0', STOPPED)),
+      ['LinearizableRead', 'MembersChanging', 'MembersChanging'],
+    ],
+    [
+      'the only one, stopped by the operator',
+      during(ROLLOUT, without('example-0', STOPPED, 1), 1),
+      ['MembersChanging', 'MembersChanging', 'MembersChanging'],
+    ],
+    [
+      'one whose pod somebody deleted in the rollout',
+      during(ROLLOUT, without('example-0', {})),
+      ['LinearizableRead', 'NoMarginLeft', 'MembersUnhealthy'],
+    ],
+    [
+      'the only one, whose pod somebody deleted',
+      during(ROLLOUT, without('example-0', {}, 1), 1),
+      ['NoMembers', 'QuorumLost', 'MembersUnhealthy'],
+    ],
+    [
+      'one that starts again',
+      during(ROLLOUT, {
+        pods: namesOf(3).map(name =>
+          aPod({ name, ...(name === 'example-0' && { ready: false, createdAt: Date.parse(NOW) - 1_000 }) }),
+        ),
+        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
+      }),
+      ['LinearizableRead', 'MembersChanging', 'MembersChanging'],
+    ],
+    [
+      'one that was started six minutes ago and does not answer',
+      during(ROLLOUT, {
+        pods: namesOf(3).map(name =>
+          aPod({ name, ...(name === 'example-0' && { ready: false, createdAt: Date.parse(NOW) - 360_000 }) }),
+        ),
+        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
+      }),
+      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
+    ],
+    [
+      'one that does not start',
+      during(ROLLOUT, {
+        pods: namesOf(3).map(name =>
+          aPod({
+            name,
+            ...(name === 'example-0' && {
+              ready: false,
+              createdAt: Date.parse(NOW) - 1_000,
+              trouble: { reason: 'CrashLoopBackOff', message: 'back-off' },
+            }),
+          }),
+        ),
+        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
+      }),
+      ['LinearizableRead', 'NoMarginLeft', 'MembersUnhealthy'],
+    ],
+    [
+      'one that is stopped, and another that ended by itself',
+      during(ROLLOUT, {
+        ...without('example-0', STOPPED),
+        probes: { ...well(['example-2']), 'example-1': silent },
+      }),
+      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
+    ],
+    [
+      'one that runs, and was not asked about by any step',
+      during(UPGRADE, { probes: { ...well(['example-1', 'example-2']), 'example-0': silent } }),
+      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
+    ],
+    [
+      'one that serves, and whose new pod Kubernetes has not called ready yet',
+      aRunningCluster({
+        pods: namesOf(3).map(name =>
+          aPod({ name, ...(name === 'example-2' && { ready: false, createdAt: Date.parse(NOW) - 1_000 }) }),
+        ),
+      }),
+      ['LinearizableRead', undefined, 'MembersChanging'],
+    ],
+  ])('%s', (_, observation, expected) => {
+    expect(reasons(observation)).toEqual(expected);
+  });
+
+  it('are told as a fault when they cannot be started again', () => {
+    const failed = {
+      operation: 'rolloutCluster',
+      step: 'restartMember',
+      message: 'pods "example-0" is forbidden: exceeded quota',
+      retryAt: Date.parse(NOW) + 60_000,
+    };
+    expect(reasons(during(ROLLOUT, without('example-0', STOPPED)), { failed })).toEqual([
+      'LinearizableRead',
+      'NoMarginLeft',
+      'MembersUnhealthy',
+    ]);
+  });
+});
+
 describe('Progressing', () => {
   const cases: readonly [title: string, Observation, Actor, string, string, string | RegExp][] = [
     ['nothing to do', aRunningCluster(), {}, 'False', 'AsSpecified', /matches the specification/],
@@ -358,6 +501,34 @@ describe('Progressing', () => {
       'False',
       'Blocked',
       /^Service example-client/,
+    ],
+    [
+      'a pod that is being deleted, and ends in time',
+      aRunningCluster({
+        pods: [
+          aPod({ deleting: true, goneBy: Date.parse(NOW) + 30_000 }),
+          aPod({ name: 'example-1' }),
+          aPod({ name: 'example-2' }),
+        ],
+      }),
+      {},
+      'False',
+      'Waiting',
+      /^waiting until example-0 is gone/,
+    ],
+    [
+      'a pod that is being deleted, and does not end',
+      aRunningCluster({
+        pods: [
+          aPod({ deleting: true, goneBy: Date.parse(NOW) - 60_000 }),
+          aPod({ name: 'example-1' }),
+          aPod({ name: 'example-2' }),
+        ],
+      }),
+      {},
+      'False',
+      'Blocked',
+      /^waiting until example-0 is gone/,
     ],
   ];
   it.each(cases)('%s', (_, observation, actor, status, reason, message) => {

@@ -97,6 +97,46 @@ describe('what people are told', () => {
       [{ type: 'Normal', reason: 'PausedByPerson', message: 'so it is' }],
     ],
     [
+      'once that a member is stopped as planned, which is no fault, and not how much margin is left',
+      withConditions(available, condition('Healthy', 'True', 'AllMembersHealthy')),
+      withConditions(
+        available,
+        condition('Healthy', 'False', 'MembersChanging'),
+        condition('QuorumAtRisk', 'True', 'MembersChanging'),
+      ),
+      [{ type: 'Normal', reason: 'MembersChanging', message: 'so it is' }],
+    ],
+    [
+      'that a member which was stopped as planned does not come back',
+      withConditions(
+        condition('Available', 'False', 'MembersChanging'),
+        condition('Healthy', 'False', 'MembersChanging'),
+        condition('QuorumAtRisk', 'True', 'MembersChanging'),
+      ),
+      withConditions(
+        condition('Available', 'False', 'NoMembers'),
+        condition('Healthy', 'False', 'MembersUnhealthy'),
+        condition('QuorumAtRisk', 'True', 'QuorumLost'),
+      ),
+      [
+        { type: 'Warning', reason: 'NoMembers', message: 'so it is' },
+        { type: 'Warning', reason: 'MembersUnhealthy', message: 'so it is' },
+        { type: 'Warning', reason: 'QuorumLost', message: 'so it is' },
+      ],
+    ],
+    [
+      'that a cluster sleeps, and not that it is available',
+      withConditions(available),
+      withConditions(condition('Available', 'False', 'Hibernated')),
+      [{ type: 'Normal', reason: 'Hibernated', message: 'so it is' }],
+    ],
+    [
+      'nothing of what passes by itself',
+      withConditions(condition('Progressing', 'True', 'Upgrading')),
+      withConditions(condition('Progressing', 'False', 'Waiting', 'the leader is new')),
+      [],
+    ],
+    [
       'what is in the way, each time when that is something else',
       withConditions(condition('Progressing', 'False', 'Blocked', 'no room')),
       withConditions(condition('Progressing', 'False', 'Blocked', 'no image')),

@@ -12,6 +12,7 @@ import { replacementIsDue } from '../membership/replace.ts';
 import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
+import { isArriving } from './arriving.ts';
 import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
@@ -23,9 +24,6 @@ import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waiting
 import { afterCorrection, afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
 import { needsExtraRestart } from './extra-restart.ts';
-
-/** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
-const AGREEMENT_PATIENCE_MS = 300_000;
 
 /** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
 export function continueUpgrade(observation: Situation): Decision | undefined {
@@ -127,8 +125,7 @@ function agreement(observation: Situation, goal: Goal): Decision | undefined {
     return undefined;
   const members = views.map(({ name }) => name);
   const step: Step = { kind: 'awaitAgreement', members, minor };
-  const youngest = Math.max(...views.map(({ pod }) => pod?.readyChangedAt ?? pod?.createdAt ?? 0));
-  if (observation.now - youngest < AGREEMENT_PATIENCE_MS) return operate('upgradeCluster', [step]);
+  if (isArriving(observation)) return operate('upgradeCluster', [step]);
   const names = behind.map(({ name }) => name).join(', ');
   const message = `every member runs ${goal.to}, but ${names} does not report cluster version ${minor} yet; the leader raises it when every member answers`;
   return blocked({ reason: 'ClusterVersionBehind', message }, [step]);

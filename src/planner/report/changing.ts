@@ -1,0 +1,108 @@
+/**
+ * Members that are away, or not there yet, because the operator is changing them as somebody asked: nothing has failed, and there is nothing
+ * for anybody to see to. Whoever ended by itself, does not start, or is waited for in vain is not among them. Pure.
+ */
+import type { Decision, Operation, Step, StepKind } from '../model/decision.ts';
+import { isTerminationOverdue } from '../model/member-names.ts';
+import type { PodFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
+import { isComing } from '../operations/rollout/next-member.ts';
+import { isWaiting } from './waiting.ts';
+
+/** Operations that stop and start healthy members because the specification, or a person, says so. */
+const PLANNED: readonly Operation[] = [
+  'rolloutCluster',
+  'upgradeCluster',
+  'scaleCluster',
+  'wakeCluster',
+  'restoreCluster',
+];
+
+/** Steps by which a member comes, or comes back. */
+const BRINGS: readonly StepKind[] = [
+  'restartMember',
+  'awaitMembers',
+  'awaitVersion',
+  'admitMembers',
+  'createMember',
+  'sealMembers',
+  'promoteLearner',
+];
+
+/** What is known of the members that are being changed. */
+export interface Changing {
+  readonly has: (name: string) => boolean;
+  /** What is being done to these, for people. */
+  readonly saying: (names: readonly string[]) => string;
+}
+
+/** Which members the operator is changing. */
+export function changingMembers(situation: Situation, decision: Decision): Changing {
+  return {
+    has: name => isChanging(situation, decision, name),
+    saying(names) {
+      const who = `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} being changed as planned`;
+      switch (decision.kind) {
+        case 'operate':
+          return `${who} (${decision.operation}): ${decision.plan[0]?.summary ?? ''}`;
+        case 'blocked':
+          return `${who}: ${decision.message}`;
+        case 'idle':
+        case 'gone':
+          return `${who}: started a moment ago, and not ready yet`;
+      }
+    },
+  };
+}
+
+function isChanging(situation: Situation, decision: Decision, name: string): boolean {
+  const goesOn = decision.kind === 'operate' || isWaiting(situation, decision);
+  const pod = situation.pods.find(each => each.owned && each.name === name);
+  if (pod !== undefined && (pod.trouble !== undefined || isTerminationOverdue(pod, situation.now)))
+    return false;
+  if (pod !== undefined && answersAndIsComing(situation, pod)) return true;
+  if (!goesOn) return false;
+  return (
+    isJoining(situation, name, pod) ||
+    isStopped(situation, name, pod) ||
+    (decision.kind === 'operate' && isBrought(decision, name, pod))
+  );
+}
+
+/** Its pod is young, and its etcd serves: Kubernetes asks only every few seconds whether it is ready. */
+function answersAndIsComing(situation: Situation, pod: PodFacts): boolean {
+  const probe = situation.probes[pod.name];
+  const isWell = probe?.answered === true && probe.errors.length === 0 && (probe.read.ok || probe.isLearner);
+  return isWell && isComing(situation, pod) && !pod.ready && pod.notReadyBecause === undefined;
+}
+
+/** A learner does not vote and is not led to: nobody misses it before it has caught up. */
+function isJoining({ members }: Situation, name: string, pod: PodFacts | undefined): boolean {
+  return pod !== undefined && members.some(view => view.name === name && view.isLearner);
+}
+
+/** The operator stopped it, and noted that (activities/cluster/data-version.ts). */
+function isStopped({ claims }: Situation, name: string, pod: PodFacts | undefined): boolean {
+  const stopped = claims.find(claim => claim.owned && claim.name === name)?.stopped;
+  return stopped !== undefined && (pod === undefined || (pod.deleting && pod.uid === stopped));
+}
+
+/** The step is about it, in an operation that has taken it away. */
+function isBrought(
+  { operation, step }: Extract<Decision, { kind: 'operate' }>,
+  name: string,
+  pod: PodFacts | undefined,
+): boolean {
+  // A restore takes all of them away, and a wake brings all of them back.
+  if (operation === 'restoreCluster' || operation === 'wakeCluster') return true;
+  if (pod === undefined) return step.kind === 'createMember' && step.member === name;
+  if (!PLANNED.includes(operation) || pod.deleting) return false;
+  return BRINGS.includes(step.kind) && namesIn(step).includes(name);
+}
+
+/** The members that a step names. */
+function namesIn(step: Step): readonly string[] {
+  const single = 'member' in step ? [step.member] : [];
+  const several = 'members' in step ? step.members : 'pods' in step ? step.pods : [];
+  return [...single, ...several.map(each => (typeof each === 'string' ? each : each.name))];
+}
