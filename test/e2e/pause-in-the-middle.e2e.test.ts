@@ -47,6 +47,30 @@ async function isServedWhilePaused(): Promise<void> {
   );
 }
 
+/** Somebody breaks the selector of the client Service, which nobody puts back during a pause. */
+async function isToldOfAnEditedService(): Promise<void> {
+  const selector = { 'example.com/nobody': 'has-this' };
+  await world.stack.kubectl(
+    ...['-n', NAMESPACE, 'patch', 'service', `${NAME}-client`, '--type=merge'],
+    ...['-p', JSON.stringify({ spec: { selector } })],
+  );
+  const available = await poll(
+    async () => {
+      const conditions = (await readCluster(world, NAMESPACE, NAME))?.status?.conditions ?? [];
+      return conditions.find(({ type, status }) => type === 'Available' && status === 'False');
+    },
+    {
+      timeoutMs: 60_000,
+      otherwise: async () => JSON.stringify(await readCluster(world, NAMESPACE, NAME), null, 1),
+    },
+  );
+  expect(available).toMatchObject({
+    reason: 'NoEndpoint',
+    message: expect.stringContaining(`Service ${NAME}-client does not select them as it stands`),
+  });
+  expect(await endpoints()).toBe('');
+}
+
 test('a member that was stopped for a rollout comes back, and one with a new image gets its clients back', async () => {
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 1, version: '3.6.5' }));
   await awaitRunning(world, AT);
@@ -60,6 +84,10 @@ test('a member that was stopped for a rollout comes back, and one with a new ima
     },
     { timeoutMs: 180_000, intervalMs: 50 },
   );
+  // A switch of TLS beside the pause would keep it stopped, and is refused with all that was written with it.
+  await expect(edit({ paused: true, TLS: { auto: {} } })).rejects.toThrow(
+    /TLS of a live cluster cannot be switched/,
+  );
   await edit({ paused: true });
   await poll(
     async () =>
@@ -69,8 +97,10 @@ test('a member that was stopped for a rollout comes back, and one with a new ima
     },
   );
   await isServedWhilePaused();
+  await isToldOfAnEditedService();
   await edit({ paused: false });
   await awaitRunning(world, AT);
+  expect(await endpoints()).not.toBe('');
 
   await edit({ version: '3.6.16' });
   await poll(

@@ -34,6 +34,7 @@ import { observeTls } from './certificates.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
 import { claimFacts } from './claim-facts.ts';
 import { budgetFacts, objectFacts, podFacts } from './pod-facts.ts';
+import { serviceFacts } from './service-facts.ts';
 import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
 import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
@@ -257,7 +258,7 @@ async function ownedObjects(
     pods: seenPods,
     claims: await withExpandable(kube, cluster, homes),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
-    clientService: objectFacts(client, uid, buildClientService(cluster.object)),
+    clientService: serviceFacts(client, pods, { ownerUid: uid, wanted: buildClientService(cluster.object) }),
     disruptionBudget: budgetFacts(budget, uid, number => buildDisruptionBudget(cluster.object, number)),
   };
 }

@@ -13,7 +13,11 @@ const MEMBERS_CHANGING = [
 export const STATE_CONDITIONS = {
   /** Can clients read and write? */
   Available: {
-    True: { LinearizableRead: ['A linearizable read was answered in the last pass.'] },
+    True: {
+      LinearizableRead: [
+        'A linearizable read was answered in the last pass, and the client Service selects a ready pod.',
+      ],
+    },
     False: {
       Creating: ['The cluster is being created and does not answer yet.', WAIT],
       NotCreated: [
@@ -41,8 +45,8 @@ export const STATE_CONDITIONS = {
         'Read the events of the pods, which contain the result of the readiness probe.',
       ],
       NoEndpoint: [
-        'Pods are ready, but the client Service leads to none of them: clients are led away from the members that are about to stop or have just been changed.',
-        'Read the message. The operator leads clients to a member again as soon as it serves, also while the cluster is paused.',
+        'Pods are ready, but the client Service selects none of them: clients are led away from the members that are about to stop or have just been changed, or somebody edited the Service or the labels of the pods. This is judged by the Service and the pods, from which Kubernetes makes the endpoints a moment later.',
+        'Read the message. The operator leads clients to a member again as soon as it serves, also while the cluster is paused. It puts the Service back unless the cluster is paused: end the pause, or put it back yourself.',
       ],
       Restoring: ['The cluster is fenced while a backup is restored.', WAIT],
       Hibernated: [

@@ -186,6 +186,12 @@ export interface ObjectFacts {
   readonly difference?: string | undefined;
 }
 
+/** The client Service. */
+export interface ServiceFacts extends ObjectFacts {
+  /** Names of the pods that its selector selects, as both are now; absent when that was not looked at. */
+  readonly leadsTo?: readonly string[] | undefined;
+}
+
 export interface BudgetFacts extends ObjectFacts {
   /** The number of pods that it keeps from eviction; absent where it names none. */
   readonly minAvailable?: number | undefined;
@@ -225,7 +231,7 @@ export interface Observation {
   readonly pods: readonly PodFacts[];
   readonly claims: readonly ClaimFacts[];
   readonly peerService: ObjectFacts;
-  readonly clientService: ObjectFacts;
+  readonly clientService: ServiceFacts;
   readonly disruptionBudget: BudgetFacts;
   /** The name of the default StorageClass, when the Kubernetes cluster has one. */
   readonly defaultStorageClass: string | undefined;

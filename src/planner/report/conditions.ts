@@ -1,6 +1,7 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import { clientServiceName } from '../../api/names.ts';
 import { readinessOfCluster } from '../../api/derived/readiness.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
@@ -174,18 +175,21 @@ export function leftAside({
 }
 
 /**
- * Why the client Service has no endpoint, though pods are ready; undefined when it has one. Kubernetes makes endpoints of ready pods that a
- * Service selects and that are not being deleted (Kubernetes, "EndpointSlices").
+ * Why the client Service gets no endpoint, though pods are ready; undefined when it does. Kubernetes makes endpoints of ready pods that a
+ * Service selects, as it stands, and that are not being deleted (docs/decisions/0136-*).
  */
-function withoutEndpoint({ pods, clientService }: Situation): string | undefined {
+function withoutEndpoint({ cluster, pods, clientService }: Situation): string | undefined {
+  const { leadsTo, difference } = clientService;
   const ready = pods.filter(pod => pod.owned && pod.ready && !pod.deleting);
-  const isSelected = (pod: PodFacts) => pod.clients === 'admitted' && pod.labelsLacking === undefined;
+  const hasLabels = (pod: PodFacts) => pod.clients === 'admitted' && pod.labelsLacking === undefined;
+  const isSelected = (pod: PodFacts) => (leadsTo === undefined ? hasLabels(pod) : leadsTo.includes(pod.name));
   if (ready.some(isSelected)) return undefined;
-  const names = ready.map(({ name }) => name).join(', ');
-  const edited = clientService.difference === undefined ? '' : `; ${clientService.difference}`;
-  return ready.length === 0
-    ? `every ready pod is being deleted${edited}`
-    : `${names} ${ready.length === 1 ? 'is' : 'are'} ready, but without the labels that the client Service selects: clients are led away${edited}`;
+  const edited = difference === undefined ? '' : `; ${difference}`;
+  if (ready.length === 0) return `every ready pod is being deleted${edited}`;
+  const names = `${ready.map(({ name }) => name).join(', ')} ${ready.length === 1 ? 'is' : 'are'} ready, but`;
+  return ready.some(hasLabels)
+    ? `${names} Service ${clientServiceName(cluster.name)} does not select them as it stands${edited}`
+    : `${names} without the labels that the client Service selects: clients are led away${edited}`;
 }
 
 function isFencing({ decision, observation }: Findings): boolean {

@@ -109,6 +109,37 @@ describe('Available', () => {
       /^example-0, example-1, example-2 are ready/,
     ],
     [
+      'reads go through, and somebody changed the selector of the client Service',
+      aRunningCluster({
+        clientService: {
+          exists: true,
+          owned: true,
+          leadsTo: [],
+          difference: 'spec.selector.app: changed to "other"',
+        },
+      }),
+      'False',
+      'NoEndpoint',
+      'example-0, example-1, example-2 are ready, but Service example-client does not select them as it stands; spec.selector.app: changed to "other"',
+    ],
+    [
+      'reads go through, and the client Service selects one ready pod',
+      aRunningCluster({ clientService: { exists: true, owned: true, leadsTo: ['example-2'] } }),
+      'True',
+      'LinearizableRead',
+      'a linearizable read went through 3 of 3 members',
+    ],
+    [
+      'reads go through, and the client Service selects only what is not ready',
+      aRunningCluster({
+        clientService: { exists: true, owned: true, leadsTo: ['example-0'] },
+        pods: namesOf(3).map(name => aPod({ name, ready: name !== 'example-0', clients: 'withdrawn' })),
+      }),
+      'False',
+      'NoEndpoint',
+      /^example-1, example-2 are ready, but without the labels/,
+    ],
+    [
       'reads go through, and every ready pod is being deleted',
       aRunningCluster({ pods: namesOf(3).map(name => aPod({ name, deleting: true })) }),
       'False',
