@@ -1,8 +1,9 @@
 /** The authorities of a living cluster are exchanged: etcd reads them only when it starts. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { ANNOTATION_AUTHORITIES } from '../../src/api/names.ts';
 import { coreosSecrets, secret, staticTls, TestAuthority } from '../fakes/certificates.ts';
+import { fault } from '../fakes/kubernetes/kube.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
@@ -214,4 +215,74 @@ test('a cluster all of whose Secrets are deleted gets new authorities while it s
   expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
   expect(world.cluster.status).toMatchObject({ clusterID, ready: '3/3' });
   expect(world.kube.all('PersistentVolumeClaim').map(({ metadata }) => metadata.uid)).toEqual(claims);
+});
+
+describe('a cluster of TLS.auto without its Secrets that is woken', () => {
+  const edit = (world: OperatorWorld, spec: object) =>
+    world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
+
+  async function forgotten(which = /./): Promise<OperatorWorld> {
+    const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { auto: {} } } });
+    await world.run();
+    await world.run();
+    for (const { metadata } of world.kube.all('Secret').filter(({ metadata: { name } }) => which.test(name)))
+      await world.kube
+        .as('kubectl')
+        .delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: metadata.name });
+    await world.run();
+    await edit(world, { hibernated: true });
+    return world;
+  }
+
+  const isBack = (world: OperatorWorld) => {
+    expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
+    expect(world.cluster.status.ready).toBe('3/3');
+  };
+
+  it.each([
+    ['of all', /./],
+    ['of one authority', /peer-ca/],
+  ])('as soon as no pod is left gets new authorities before its members start: %s', async (_, which) => {
+    const world = await forgotten(which);
+    while (world.names('Pod').length > 0) await world.step();
+    await edit(world, { hibernated: false });
+    await world.run();
+    isBack(world);
+  });
+
+  it('while they are being issued gets them all the same', async () => {
+    const world = await forgotten();
+    await world.runUntil('issueCertificates');
+    await edit(world, { hibernated: false });
+    await world.run();
+    isBack(world);
+  });
+
+  it('and whose issuing failed gets them when it can', async () => {
+    const world = await forgotten();
+    while (world.names('Pod').length > 0) await world.step();
+    const allow = world.kube.intercept(({ verb, kind }) => {
+      if (verb === 'create' && kind === 'Secret') throw fault(403, 'Forbidden');
+    });
+    await edit(world, { hibernated: false });
+    for (let pass = 0; pass < 4; pass += 1) await world.step().catch(() => undefined);
+    allow();
+    await world.run();
+    isBack(world);
+  });
+});
+
+test('what is lost with an authority is told once, and nobody is asked to create what the operator issues', async () => {
+  const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { auto: {} } } });
+  await world.run();
+  await world.run();
+  for (const { metadata } of world.kube.all('Secret'))
+    await world.kube
+      .as('kubectl')
+      .delete({ apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: metadata.name });
+  await world.run();
+  const { message = '' } = tlsReady(world) ?? {};
+  expect(message).toMatch(/^Secrets example-peer-ca and example-client-ca, the authorities of /);
+  expect(message.split('spec.hibernated to true')).toHaveLength(2);
+  expect(message).not.toContain('create it');
 });

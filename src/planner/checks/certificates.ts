@@ -17,9 +17,8 @@ export interface Complaint {
 export const certificatesAreGood: Check = observation => {
   const { tls, cluster } = observation;
   const { namespace } = cluster;
-  const complaints = (tls?.certificates ?? []).flatMap(entry =>
-    complaintsAbout(entry, { namespace, requests: tls?.requests }),
-  );
+  const complaints =
+    tls === undefined ? [] : tls.certificates.flatMap(entry => complaintsAbout(entry, { namespace, tls }));
   const [first] = [...complaints, ...authorityComplaints(observation)];
   return first;
 };
@@ -30,6 +29,18 @@ export const securityIsUnchanged: Check = ({ cluster }) => {
   return message === undefined ? undefined : { reason: 'ModeSwitched', message };
 };
 
+/** Authorities of TLS.auto that are gone, with both ways on. */
+export function lostAuthorities({ tls }: Pick<Situation, 'tls'>): Complaint[] {
+  const lost = tls?.authoritiesLost ?? [];
+  if (lost.length === 0) return [];
+  const which =
+    lost.length === 1
+      ? `Secret ${lost[0]}, the authority of this cluster's certificates, is gone or cannot be used, so no certificate can be renewed: restore the Secret`
+      : `Secrets ${lost.join(' and ')}, the authorities of this cluster's certificates, are gone or cannot be used, so no certificate can be renewed: restore the Secrets`;
+  const message = `${which} from a copy, or, with an outage while all members restart, set spec.hibernated to true and, once no pod is left, to false: the operator then issues new authorities and certificates, the data stays on the volumes, and clients need the new ca.crt`;
+  return [{ reason: 'AuthorityLost', message }];
+}
+
 /** What members do not trust, or would not. */
 export function authorityComplaints(observation: Situation): Complaint[] {
   const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
@@ -39,8 +50,9 @@ export function authorityComplaints(observation: Situation): Complaint[] {
 /** What speaks against one certificate. */
 export function complaintsAbout(
   entry: CertificateFacts,
-  { namespace, requests }: { readonly namespace: string; readonly requests: TlsFacts['requests'] },
+  { namespace, tls }: { readonly namespace: string; readonly tls: TlsFacts },
 ): Complaint[] {
+  const { requests, authoritiesLost } = tls;
   const { role, secret, exists, missing, faults } = entry;
   const where = `Secret ${secret}`;
   if (requests !== undefined && (!exists || missing.length > 0)) {
@@ -53,6 +65,8 @@ export function complaintsAbout(
     const message = `cert-manager has not issued ${where}, the ${ROLES[role]}: ${answer ?? 'it gives no reason'}`;
     return [{ reason: requests.served ? 'Issuing' : 'CertManagerMissing', message }];
   }
+  // Nobody is to create what the operator issues.
+  if (!exists && authoritiesLost.length > 0) return lostAuthorities({ tls });
   if (!exists) {
     const message = `${where} in namespace ${namespace}, which must contain the ${ROLES[role]}, does not exist: create it`;
     return [{ reason: 'SecretMissing', message }];

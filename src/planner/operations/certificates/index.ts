@@ -8,9 +8,11 @@ import {
   type Complaint,
   complaintsAbout,
   authorityComplaints,
+  lostAuthorities,
   securityIsUnchanged,
 } from '../../checks/certificates.ts';
 import { specificationIsUsable } from '../../checks/obstacles.ts';
+import { isWaking } from '../../model/hibernation.ts';
 import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import type { CertificateFacts, TlsFacts } from '../../model/tls-facts.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -26,7 +28,15 @@ export function planCertificates(observation: Situation): Decision | undefined {
   if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
   const [complaint] = takenNames(observation);
   if (complaint !== undefined) return isFormed ? undefined : blocked(complaint, [step]);
-  return operate(isFormed ? 'repairCluster' : 'createCluster', [step]);
+  if (!isFormed) return operate('createCluster', [step]);
+  // Members that are woken need it: nothing passes it over when it fails.
+  return operate(isForWaking(observation) ? 'wakeCluster' : 'repairCluster', [step]);
+}
+
+/** Whether a new authority is to be made for members that are about to be woken. */
+function isForWaking({ cluster, tls }: Situation): boolean {
+  const isAnew = tls?.toIssue.some(({ authority }) => authority === undefined) === true;
+  return isAnew && isWaking({ ...cluster.object, status: cluster.status });
 }
 
 /** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
@@ -74,7 +84,7 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
   const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
   const coming = issued.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
-    complaintsAbout(entry, { namespace: cluster.namespace, requests: tls.requests }).map(complaint => ({
+    complaintsAbout(entry, { namespace: cluster.namespace, tls }).map(complaint => ({
       ...complaint,
       secret: entry.secret,
     })),
@@ -90,7 +100,8 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
   const complaints: readonly Complaint[] = [...lost, ...faulty, ...untrusted];
   const [first] = complaints;
   if (first !== undefined) {
-    return [finding('TLSReady', first.reason, complaints.map(({ message }) => message).join('; '))];
+    const messages = new Set(complaints.map(({ message }) => message));
+    return [finding('TLSReady', first.reason, [...messages].join('; '))];
   }
   const [other] = otherIssuer(observation);
   if (other !== undefined) return [finding('TLSReady', other.reason, other.message)];
@@ -157,13 +168,6 @@ function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
   const way = clockAheadMs > 0 ? 'ahead of' : 'behind';
   const message = `certificates are due, but the clock of the operator's node is ${minutes} minutes ${way} the clock of the API server: nothing is issued or renewed until they agree; correct the wrong clock`;
   return [{ reason: 'ClocksDiffer', message }];
-}
-
-function lostAuthorities({ tls }: Situation): Complaint[] {
-  return (tls?.authoritiesLost ?? []).map(secret => ({
-    reason: 'AuthorityLost',
-    message: `Secret ${secret}, the authority of this cluster's certificates, is gone or cannot be used, so no certificate can be renewed: restore the Secret from a copy, or, with an outage while all members restart, set spec.hibernated to true and, once no pod is left, to false: the operator then issues a new authority, the data stays on the volumes, and clients need the new ca.crt`,
-  }));
 }
 
 /** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */

@@ -5,7 +5,7 @@
 import { nextLookSeconds } from '../../checks/next-look.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import { allAreReady, isComing } from '../rollout/next-member.ts';
-import { isAsleep } from '../../model/hibernation.ts';
+import { isAsleep, isWaking } from '../../model/hibernation.ts';
 import { blocked, type Decision, idle, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
 import { leads } from '../../model/member-probe.ts';
@@ -82,12 +82,7 @@ function inTheWay(observation: Situation): Obstacle | undefined {
 }
 
 function planWake(observation: Situation): Decision | undefined {
-  const { status } = observation.cluster;
-  const slept = status.conditions?.some(
-    ({ type, reason }) => type === 'Available' && reason === 'Hibernated',
-  );
-  if (status.incarnation === undefined || (!slept && status.operation?.type !== 'wakeCluster'))
-    return undefined;
+  if (!isWaking({ ...observation.cluster.object, status: observation.cluster.status })) return undefined;
   const unsafe = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
   if (unsafe !== undefined) return undefined;
   const starts = missingPods(observation);
