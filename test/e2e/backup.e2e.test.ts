@@ -7,6 +7,7 @@ import {
   createNamespace,
   manifest,
   openWorld,
+  readCluster,
   removeNamespace,
   sample,
   type World,
@@ -96,10 +97,65 @@ describe('into object stores', () => {
         await historyOf(status?.workflowID ?? ''),
       ]);
       for (const form of store.canaries.flatMap(formsOf)) expect(everything).not.toContain(form);
+      await losesFaith(store);
     } finally {
       await store.stop();
     }
-  }, 180_000);
+  }, 300_000);
+
+  /** The newest backup is found bad, then the one before it, at which BackedUp pointed until then. */
+  async function losesFaith(store: Awaited<ReturnType<typeof startStackStore>>): Promise<void> {
+    const [older] = (await readBackup('to-s3'))?.status?.history ?? [];
+    await ask('one-more', { action: 'BackupNow' });
+    const newer = await poll(
+      async () => {
+        const { history = [] } = (await readBackup('to-s3'))?.status ?? {};
+        return history.find(({ location, verified = '' }) => location !== older?.location && verified !== '');
+      },
+      { timeoutMs: 90_000, otherwise: async () => JSON.stringify((await readBackup('to-s3'))?.status) },
+    );
+    await saysOf(older?.location ?? '', newer.location);
+    const bad = new Set<string>();
+    store.front.fault = ({ method, path }) =>
+      method === 'GET' && bad.has(decodeURIComponent(path.split('?')[0] ?? ''))
+        ? { kind: 'flip', byte: 5_000 }
+        : undefined;
+    for (const [index, { location }] of [newer, older ?? newer].entries()) {
+      bad.add(location.replace('s3:/', ''));
+      await ask(`doubt-${index}`, { action: 'VerifyBackup', location });
+      await saysOf(location, index === 0 ? (older?.location ?? '') : undefined);
+    }
+  }
+
+  /** Waits until BackedUp points at this backup (at none: until it is False) and no longer at the other. */
+  async function saysOf(not: string, location: string | undefined): Promise<void> {
+    const read = async () => (await readCluster(world, NAMESPACE, CLUSTER))?.status;
+    await poll(
+      async () => {
+        const { conditions = [], lastBackup } = (await read()) ?? {};
+        const { status, message = '' } = conditions.find(({ type }) => type === 'BackedUp') ?? {};
+        if (location === undefined) return status === 'False' && lastBackup === undefined;
+        const isTold = message.includes(location) && !message.includes(not);
+        return status === 'True' && isTold && lastBackup?.location === location;
+      },
+      {
+        timeoutMs: 90_000,
+        otherwise: async () => JSON.stringify([await readBackup('to-s3'), await read()], null, 1),
+      },
+    );
+  }
+
+  async function ask(name: string, spec: object): Promise<void> {
+    const by = (
+      await world.stack.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}')
+    ).trim();
+    await world.kube.apply({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRequest',
+      metadata: { namespace: NAMESPACE, name },
+      spec: { backupRef: { name: 'to-s3' }, by, ...spec },
+    } as Parameters<World['kube']['apply']>[0]);
+  }
 
   it('S3: what comes back with one bit changed is told as what must not be trusted', async () => {
     const store = await startStackStore(world, NAMESPACE, 'S3');
