@@ -24,7 +24,7 @@ import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
 import { abortOf } from './checks/aborted.ts';
 import { hasFailed, isSkipped, isNonBlockingFailure } from './checks/failed-steps.ts';
-import { restoreUnderWay } from './model/restore-of-cluster.ts';
+import { isOpened, restoreUnderWay } from './model/restore-of-cluster.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
@@ -121,13 +121,14 @@ function unlessStopped(decision: Decision, observation: Situation, actor: Actor)
   return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
 }
 
-function stopOf(work: Work, { cluster }: Situation, actor: Actor): Obstacle | undefined {
+function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | undefined {
+  const { cluster } = observation;
   const { operation, step, undo, closes, subject } = work;
   const { failed } = actor;
   if (closes !== undefined) {
     // Only what failed itself waits for its back-off.
     const isItself = failed?.operation === operation && (failed.step ?? step.kind) === step.kind;
-    return isItself ? stepFailed(failed) : undefined;
+    return isItself ? stepFailed(failed, observation) : undefined;
   }
   if (actor.paused !== undefined) {
     return {
@@ -146,9 +147,19 @@ function stopOf(work: Work, { cluster }: Situation, actor: Actor): Obstacle | un
       message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or you send the signal resync`,
     };
   }
-  return failed !== undefined && hasFailed(actor, { operation, step }) ? stepFailed(failed) : undefined;
+  return failed !== undefined && hasFailed(actor, { operation, step })
+    ? stepFailed(failed, observation)
+    : undefined;
 }
 
-function stepFailed({ message }: NonNullable<Actor['failed']>): Obstacle {
-  return { reason: 'StepFailed', message: `${message}; the operator tries again` };
+function stepFailed(
+  { message, operation }: NonNullable<Actor['failed']>,
+  observation: Pick<Situation, 'cluster' | 'clientService'>,
+): Obstacle {
+  const under = operation === 'restoreCluster' ? restoreUnderWay(observation.cluster) : undefined;
+  const back =
+    under === undefined || isOpened(observation)
+      ? ''
+      : `; to undo the restore instead, abort it or delete EtcdRestore ${under.name}`;
+  return { reason: 'StepFailed', message: `${message}; the operator tries again${back}` };
 }

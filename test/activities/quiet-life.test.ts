@@ -28,8 +28,9 @@ function clientsOf(world: OperatorWorld): (string | undefined)[] {
 /** The label that each pod had when the operator stopped it, or changed its image. */
 function watchStops(world: OperatorWorld): (string | undefined)[] {
   const seen: (string | undefined)[] = [];
-  world.kube.intercept(({ verb, kind, name = '', manager, body }) => {
-    const isImage = verb === 'patch' && JSON.stringify(body ?? {}).includes('/spec/containers/0/image');
+  world.kube.intercept(({ verb, kind, name = '', manager, dryRun, body }) => {
+    const isImage =
+      verb === 'patch' && !dryRun && JSON.stringify(body ?? {}).includes('/spec/containers/0/image');
     if (kind !== 'Pod' || manager !== 'etcd-operator' || !(verb === 'delete' || isImage)) return;
     seen.push(world.kube.peek(world.pod(name))?.metadata.labels?.[LABEL_CLIENTS]);
   });
@@ -187,10 +188,10 @@ describe('clients', LONG, () => {
     await edit(world, { version: '3.6.15' });
     const step = await world.runUntil('replaceImage');
     let isFirst = true;
-    world.kube.intercept(({ verb, kind, name = '', body }) => {
+    world.kube.intercept(({ verb, kind, name = '', dryRun, body }) => {
       const isImage =
         verb === 'patch' && kind === 'Pod' && JSON.stringify(body).includes('/spec/containers/0/image');
-      if (!isImage || !isFirst) return;
+      if (!isImage || dryRun || !isFirst) return;
       isFirst = false;
       world.kube.mutate(
         world.pod(name),

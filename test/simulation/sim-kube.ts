@@ -205,12 +205,15 @@ export class SimKube {
         resourceVersion: String(storage.revision),
       }),
       create: async (object, options = {}) => {
-        if (storage.find(refOf(object)) === undefined) audit.created(fromWire(object) as KubeObject);
+        // A dry run makes nothing.
+        const isMade = options.dryRun !== true && storage.find(refOf(object)) === undefined;
+        if (isMade) audit.created(fromWire(object) as KubeObject);
         return createObject(writer, fromWire(object) as WritableObject, options);
       },
       apply: async (object, options = {}) => applyObject(writer, object, options),
       patch: async (ref, given, options) => {
         const value = fromWire(given);
+        if (options.dryRun === true) return patchObject(writer, ref, { value, options });
         const before = storage.find(ref)?.object;
         if (before !== undefined && Array.isArray(value)) {
           const after = patchObject(writer, ref, { value, options: { ...options, dryRun: true } });

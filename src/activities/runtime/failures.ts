@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/activity';
 import type { FailureType } from '../../api/failures.ts';
 import { KubeError } from '../../kube/errors.ts';
 import { messageOf } from '../../api/values/message-of.ts';
+import { withWayOn } from './refusal.ts';
 
 /** A failure that no retry mends. */
 export function finalFailure(type: FailureType, message: string): ApplicationFailure {
@@ -23,7 +24,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people instead of
+ * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people with what to do instead of
  * being hidden in retries, everything else is tried again.
  */
 export function stepFailure(error: unknown): unknown {
@@ -32,7 +33,11 @@ export function stepFailure(error: unknown): unknown {
   // What was to be changed is another one by now (409), or gone (404).
   if (code === 409 || code === 404) return preconditionChanged(message);
   const nonRetryable = error.retry === 'never' || REFUSALS.includes(code);
-  return ApplicationFailure.create({ message, type: reason, nonRetryable });
+  return ApplicationFailure.create({
+    message: isRefusal(error) ? withWayOn(message) : message,
+    type: reason,
+    nonRetryable,
+  });
 }
 
 /**

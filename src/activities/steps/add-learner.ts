@@ -14,19 +14,24 @@ import { onLeader } from '../cluster/leader.ts';
 import { waitUntil } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { joiningMember } from './joining-member.ts';
 import { stillPlanned } from './still-planned.ts';
+import { tryObjects } from './trial.ts';
 import type { Perform } from './perform.ts';
 
 type AddLearner = StepOf<'addLearner'>;
 
 /**
- * Adds one learner. Its name is recorded as used, in two places, before etcd hears of it. Adding is not idempotent, the peer URL is:
+ * Adds one learner, if the API server would take its claim and its pod: one that never gets them holds up every other change of the
+ * membership. Its name is recorded as used, in two places, before etcd hears of it. Adding is not idempotent, the peer URL is:
  * when it is listed already, an earlier try got through.
  */
 export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
   const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const { claim, pod } = joiningMember({ cluster, observation, member: step.member });
+  await tryObjects(deps.kube, { objects: claim === undefined ? [pod] : [claim, pod], gone: [] });
   const { incarnation, clusterID = '' } = cluster.status ?? {};
   const lastSerial = serialOf(step.member) ?? -1;
   const stamped = await stampIdentity(deps.kube, cluster, {

@@ -1,14 +1,12 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
-import { memberClaim } from '../../objects/claim.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import { memberPod } from '../../objects/pod.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
-import { peerUrlOf } from '../../planner/model/identity.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { observeMembers } from '../observe/members.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { createOwned } from './create-owned.ts';
+import { joiningMember } from './joining-member.ts';
 import type { Perform } from './perform.ts';
 
 /** Gives a learner that was just added its claim and its pod, with the member list as it is now. */
@@ -25,20 +23,10 @@ export const createMember: Perform<'createMember'> = async (deps, ref, step) => 
   if (storage === undefined || cluster.status?.incarnation?.token !== step.token) {
     throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
   }
-  const { clusterID = '', currentVersion: version } = cluster.status;
+  const { clusterID = '' } = cluster.status;
   const identity = { [ANNOTATION_MEMBER_ID]: step.id, [ANNOTATION_CLUSTER_ID]: clusterID };
-  const member = { name: step.member, token: step.token };
-  if (storage.kind === 'PersistentVolumeClaim') {
-    const claim = memberClaim(cluster, { ...member, storageClassName: storage.storageClassName, version });
-    await createOwned(deps.kube, stamped(claim, identity), ref.uid);
-  }
-  const members = views.map(({ name }) => ({ name, peerUrl: peerUrlOf(observation.cluster, name) }));
-  const pod = memberPod(cluster, {
-    ...member,
-    start: { state: 'join', members },
-    storage: storage.kind,
-    version,
-  });
+  const { claim, pod } = joiningMember({ cluster, observation, member: step.member });
+  if (claim !== undefined) await createOwned(deps.kube, stamped(claim, identity), ref.uid);
   const noted = await authoritiesNoted(deps.kube, cluster);
   await createOwned(deps.kube, noted(stamped(pod, identity)), ref.uid);
 };

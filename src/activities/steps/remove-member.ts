@@ -1,7 +1,7 @@
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
 import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
-import { memberViews } from '../../planner/model/member-view.ts';
+import { memberViews, nextMember } from '../../planner/model/member-view.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
@@ -14,7 +14,9 @@ import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import { holdBudget } from './hold-budget.ts';
+import { type Joining, joiningMember } from './joining-member.ts';
 import { stillPlanned } from './still-planned.ts';
+import { tryObjects } from './trial.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Perform } from './perform.ts';
 
@@ -34,6 +36,8 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
     return;
   }
   const { cluster, observation } = await stillPlanned(deps, ref, step);
+  if (step.replacement === 'Requested')
+    await trySuccessor(deps, { cluster, observation, member: step.member });
   const known = cluster.status?.replacements ?? [];
   const isReplaced = step.replacement !== undefined;
   if (isReplaced && !known.some(({ member }) => member === step.member)) {
@@ -58,6 +62,22 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
   recordClusterEvent(deps, ref, { reason, message });
 };
+
+/**
+ * Nothing proves that it is lost, and it may come back: it goes only if its successor would be taken. A member that is lost goes in any case,
+ * since it counts against the quorum.
+ */
+async function trySuccessor(
+  { kube }: Dependencies,
+  { cluster, observation, member }: Joining & { readonly observation: Situation },
+): Promise<void> {
+  const { claim, pod } = joiningMember({ cluster, observation, member: nextMember(observation) });
+  const left = await kube.get({ ...POD, namespace: observation.cluster.namespace, name: member });
+  await tryObjects(kube, {
+    objects: claim === undefined ? [pod] : [claim, pod],
+    gone: left === undefined ? [] : [left],
+  });
+}
 
 /**
  * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is

@@ -6,24 +6,29 @@ import {
   ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_VERSION,
 } from '../../api/names.ts';
+import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { containerNamed, containersOf, ETCD_CONTAINER } from '../../objects/containers.ts';
 import { memberPod } from '../../objects/pod.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
 import { containerIdOf, podFacts } from '../observe/pod-facts.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { withdraw } from './admit-members.ts';
 import { holdBudget } from './hold-budget.ts';
+import { tryPatch } from './trial.ts';
 import { stillPlanned } from './still-planned.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { Perform } from './perform.ts';
 
 /**
  * Gives this very pod (by uid) the image of another version; its kubelet ends the container with SIGTERM and starts the new
- * one on the same volume. A pod that has the image already is left alone. Every gate is looked at once more right before.
+ * one on the same volume. A pod that has the image already is left alone. The change is tried before clients are led away for it, and every
+ * gate is looked at once more right before.
  */
 export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => {
   const at = { ...POD, namespace: ref.namespace, name: step.member };
@@ -36,13 +41,39 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const note = () =>
     noteDataVersion(deps.kube, { namespace: ref.namespace, name: step.member }, step.version);
   if (isDone(before, step)) return note();
+  const living = await readLivingCluster(deps.kube, ref);
+  await tryPatch(deps.kube, at, changesOf({ cluster: living, pod: before, step, ref, now: deps.now() }));
   await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
-  const token = pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '';
   const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const patch = [...asRead(pod), ...changesOf({ cluster, pod, step, ref, now: deps.now() })];
+  await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
+  await deps.kube.patch(at, patch, { type: 'json' }).catch(async error => {
+    // A patch whose test fails is refused as invalid (422): the pod has changed, and the next plan sees how.
+    const found = isRefusal(error) ? await read() : pod;
+    if (found.metadata.resourceVersion === pod.metadata.resourceVersion) throw error;
+    throw preconditionChanged(`pod ${step.member} has changed`);
+  });
+  await note();
+  const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
+  recordClusterEvent(deps, ref, { reason: 'MemberUpgraded', message });
+};
+
+/** The parts of a JSON patch that fail when the pod is not as it was read. */
+function asRead({ metadata, spec }: KubeObject): readonly object[] {
+  const index = containersOf({ spec }).findIndex(({ name }) => name === ETCD_CONTAINER);
+  return [
+    { op: 'test', path: '/metadata/uid', value: metadata.uid },
+    { op: 'test', path: '/metadata/resourceVersion', value: metadata.resourceVersion },
+    { op: 'test', path: `/spec/containers/${index}/name`, value: ETCD_CONTAINER },
+  ];
+}
+
+/** What is changed about a pod. */
+function changesOf({ cluster, pod, step, ref, now }: Replacement): readonly object[] {
   const wanted = memberPod(cluster, {
     name: step.member,
-    token,
+    token: pod.metadata.annotations?.[ANNOTATION_INCARNATION] ?? '',
     start: { state: 'restart' },
     storage: cluster.status?.storage?.kind ?? 'PersistentVolumeClaim',
     version: step.version,
@@ -54,32 +85,23 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
   // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
   const replaced = containersOf(pod)[index]?.image === image ? undefined : containerIdOf(pod);
-  await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
-  const replacing = deps.kube.patch(
-    at,
-    [
-      { op: 'test', path: '/metadata/uid', value: step.uid },
-      { op: 'test', path: '/metadata/resourceVersion', value: pod.metadata.resourceVersion },
-      { op: 'test', path: `/spec/containers/${index}/name`, value: ETCD_CONTAINER },
-      { op: 'replace', path: `/spec/containers/${index}/image`, value: image },
-      annotate(ANNOTATION_VERSION, step.version),
-      annotate(ANNOTATION_RENDERED, stamp),
-      annotate(ANNOTATION_IMAGE_REPLACED, timestamp(deps.now())),
-      ...former(pod, ref.uid).map(ran => annotate(ANNOTATION_FORMER_IMAGE, ran)),
-      ...(replaced === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, replaced)]),
-    ],
-    { type: 'json' },
-  );
-  await replacing.catch(async error => {
-    // A patch whose test fails is refused as invalid (422): the pod has changed, and the next plan sees how.
-    const found = isRefusal(error) ? await read() : pod;
-    if (found.metadata.resourceVersion === pod.metadata.resourceVersion) throw error;
-    throw preconditionChanged(`pod ${step.member} has changed`);
-  });
-  await note();
-  const message = `${step.member} restarts with etcd ${step.version}: ${step.because}`;
-  recordClusterEvent(deps, ref, { reason: 'MemberUpgraded', message });
-};
+  return [
+    { op: 'replace', path: `/spec/containers/${index}/image`, value: image },
+    annotate(ANNOTATION_VERSION, step.version),
+    annotate(ANNOTATION_RENDERED, stamp),
+    annotate(ANNOTATION_IMAGE_REPLACED, timestamp(now)),
+    ...former(pod, ref.uid).map(ran => annotate(ANNOTATION_FORMER_IMAGE, ran)),
+    ...(replaced === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, replaced)]),
+  ];
+}
+
+interface Replacement {
+  readonly cluster: EtcdCluster;
+  readonly pod: KubeObject;
+  readonly step: StepOf<'replaceImage'>;
+  readonly ref: ClusterRef;
+  readonly now: number;
+}
 
 /** As a part of a JSON patch. */
 function annotate(key: string, value: string) {

@@ -48,7 +48,8 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
   const pod = await deps.kube.get({ ...POD, namespace, name: step.member });
   if (pod?.metadata.uid !== step.uid) return 'done';
   if (pod.metadata.deletionTimestamp === undefined) {
-    if (step.purpose === 'rollout' || step.purpose === 'upgrade') await dryRunCreatePod(deps, ref, pod);
+    if (step.purpose === 'rollout' || step.purpose === 'upgrade')
+      await dryRunCreatePod(deps, ref, { pod, ...step.next });
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     const { cluster, observation } = await stillPlanned(deps, ref, step);
     if (step.purpose !== 'hibernation')

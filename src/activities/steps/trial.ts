@@ -1,7 +1,8 @@
 /** What will be made is tried before what exists is stopped (docs/decisions/0126-tried-before-anything-is-stopped.md). */
 import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
-import type { KubeClient, KubeObject, WritableObject } from '../../kube/port.ts';
+import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../kube/port.ts';
 import { finalFailure, isRefusal } from '../runtime/failures.ts';
+import { withWayOn } from '../runtime/refusal.ts';
 import { hasRoomWithout } from './quota-room.ts';
 
 /**
@@ -17,8 +18,20 @@ export async function tryObjects(
     try {
       await kube.create(object, { dryRun: true });
     } catch (error) {
-      if (!isForNow(error, gone)) throw refusalOf(error, object);
+      if (!isForNow(error, gone)) throw refusalOf(error, object.kind, object.metadata.name);
     }
+  }
+}
+
+/**
+ * Asks the API server whether it would take this JSON patch, without changing anything (dry run).
+ * @throws what it says against the object that would come of it, or that it cannot be asked
+ */
+export async function tryPatch(kube: KubeClient, ref: ObjectRef, patch: readonly object[]): Promise<void> {
+  try {
+    await kube.patch(ref, patch, { type: 'json', dryRun: true });
+  } catch (error) {
+    if (!isForNow(error, [])) throw refusalOf(error, ref.kind, ref.name);
   }
 }
 
@@ -30,11 +43,11 @@ function isForNow(error: unknown, gone: readonly KubeObject[]): boolean {
 }
 
 /** Not a matter of trying it again at once. */
-function refusalOf(error: unknown, { kind, metadata }: WritableObject): unknown {
+function refusalOf(error: unknown, kind: string, name = ''): unknown {
   if (!isRefusal(error)) return error;
   const { message } = error as KubeError;
   return finalFailure(
     'WouldBeRefused',
-    `the API server would refuse ${kind} ${metadata.name ?? ''}, so nothing was changed: ${message}`,
+    `the API server would refuse ${kind} ${name}, so nothing was changed: ${withWayOn(message)}`,
   );
 }

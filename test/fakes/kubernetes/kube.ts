@@ -16,6 +16,8 @@ export interface FakeCall {
   /** For `raw` the path. */
   readonly name: string | undefined;
   readonly subresource: string | undefined;
+  /** Nothing is changed by it. */
+  readonly dryRun: boolean;
   /** The object, patch or delete options that were sent. */
   readonly body: unknown;
 }
@@ -76,6 +78,7 @@ export class FakeKube implements KubeClient {
           namespace: at.namespace,
           name: at.name,
           subresource: options.subresource,
+          dryRun: options.dryRun === true,
           body: cloneJson(body),
         },
         options.signal,
@@ -196,6 +199,7 @@ export class FakeKube implements KubeClient {
 }
 
 interface CallDetails {
+  readonly dryRun?: boolean | undefined;
   readonly subresource?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

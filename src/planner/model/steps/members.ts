@@ -97,6 +97,8 @@ export const MEMBER_STEPS = {
     readonly uid: string;
     readonly claimUid: string;
     readonly purpose: 'rollout' | 'upgrade' | 'hibernation' | 'removal';
+    /** What its next pod runs, where that is another version than the cluster's: tried before this one is stopped. */
+    readonly next?: { readonly version: string; readonly image?: string };
     /** The pod that is to be stopped right after this one for the same reason: clients are led away from both at once. */
     readonly alongside?: readonly NamedObject[];
     readonly because: string;

@@ -26,9 +26,9 @@ export function afterCorrection(observation: Situation, goal: Goal, failed: PodF
   if (change !== undefined && hasClaim && failed.stamp !== undefined && !allHaveRun(goal)) {
     const claimUid = usableClaim(observation, member)?.uid ?? '';
     const because = `${change}, and it does not start as it is`;
-    const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because };
-    const former = version === goal.from ? fromFormerImage(observation, member, version) : {};
-    const again = startAgain(observation, member, { version, ...former });
+    const next = { version, ...(version === goal.from && fromFormerImage(observation, member, version)) };
+    const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', next, because };
+    const again = startAgain(observation, member, next);
     return operate('upgradeCluster', [stop, ...again, ...rest]);
   }
   if (image === undefined) return undefined;

@@ -52,10 +52,15 @@ export function move(
   const why = settle
     ? `one more restart with ${from}, which removes the data that ${minorOf(to)} cannot read`
     : because;
-  const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', because: why };
-  if (!settle) return [stop, ...startAgain(observation, member, { version: to, ...image })];
+  const stop = (next: { readonly version: string; readonly image?: string }): Step => {
+    return { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', next, because: why };
+  };
+  if (!settle) {
+    const next = { version: to, ...image };
+    return [stop(next), ...startAgain(observation, member, next)];
+  }
   return [
-    stop,
+    stop({ version: from }),
     ...startAgain(observation, member, { version: from, settledIn: minorOf(from) }),
     { kind: 'replaceImage', member, uid: 'as made', version: to, because },
     { kind: 'awaitVersion', member, version: to },
