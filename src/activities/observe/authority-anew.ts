@@ -26,12 +26,14 @@ export async function mayHaveNewAuthority(kube: KubeClient, cluster: EtcdCluster
 async function lacksSecret(kube: KubeClient, pod: KubeObject, clusterUid: string): Promise<boolean> {
   if (podFacts(pod, clusterUid).unstarted !== true) return false;
   const { volumes = [] } = (pod['spec'] ?? {}) as { readonly volumes?: readonly Volume[] };
-  const names = volumes.flatMap(({ secret }) => secret?.secretName ?? []);
+  const names = volumes.flatMap(({ secret }) =>
+    secret?.optional === true ? [] : (secret?.secretName ?? []),
+  );
   const { namespace } = pod.metadata;
   const found = await Promise.all(names.map(name => kube.get({ ...SECRET, namespace, name })));
   return found.includes(undefined);
 }
 
 interface Volume {
-  readonly secret?: { readonly secretName?: string };
+  readonly secret?: { readonly secretName?: string; readonly optional?: boolean };
 }
