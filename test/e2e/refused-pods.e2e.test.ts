@@ -1,4 +1,7 @@
 /** Pods that a policy or a quota of the namespace refuses: found before a member is stopped or added, and told with what to do. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
@@ -24,6 +27,16 @@ const pod = async () => (await podsOf(world, NAMESPACE, NAME))[0];
 const image = (of: KubeObject | undefined) =>
   (of?.['spec'] as { containers?: { image: string }[] } | undefined)?.containers?.[0]?.image;
 
+/** For kinds that the operator's own client does not know. */
+async function apply(kind: string, object: object): Promise<void> {
+  const apiVersion = kind === 'ResourceQuota' ? 'v1' : 'admissionregistration.k8s.io/v1';
+  const folder = await mkdtemp(join(tmpdir(), 'refused-pods-'));
+  const file = join(folder, 'object.json');
+  await writeFile(file, JSON.stringify({ apiVersion, kind, ...object }));
+  await world.stack.kubectl('apply', '-f', file);
+  await rm(folder, { recursive: true });
+}
+
 /** A policy that takes no pod of the namespace with etcd 3.6.16; returns when it is in force. */
 async function forbid(): Promise<void> {
   const policy = {
@@ -41,10 +54,9 @@ async function forbid(): Promise<void> {
       },
     ],
   };
-  const api = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name: POLICY } };
-  await world.kube.apply({ ...api, kind: 'ValidatingAdmissionPolicy', spec: policy } as KubeObject);
   const binding = { policyName: POLICY, validationActions: ['Deny'] };
-  await world.kube.apply({ ...api, kind: 'ValidatingAdmissionPolicyBinding', spec: binding } as KubeObject);
+  await apply('ValidatingAdmissionPolicy', { metadata: { name: POLICY }, spec: policy });
+  await apply('ValidatingAdmissionPolicyBinding', { metadata: { name: POLICY }, spec: binding });
   const probe = ['run', 'probe', '--image=example.com/etcd:v3.6.16', '--dry-run=server'];
   await poll(
     () =>
@@ -64,8 +76,7 @@ async function allow(): Promise<void> {
 /** Sets the number of pods that the namespace may have, and waits until it counts. */
 async function quota(pods: number): Promise<void> {
   const spec = { hard: { pods: String(pods) } };
-  const metadata = { namespace: NAMESPACE, name: 'few' };
-  await world.kube.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec } as KubeObject);
+  await apply('ResourceQuota', { metadata: { namespace: NAMESPACE, name: 'few' }, spec });
   await poll(
     async () =>
       (await kubectl('get', 'resourcequota', 'few', '-o', 'jsonpath={.status.hard.pods}')) === String(pods) ||
