@@ -45,7 +45,7 @@ const one = (series: Story['series'], labels: Story['labels'] = {}): readonly St
 
 export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   EtcdClusterQuorumLost: told('EtcdCluster', 'QuorumAtRisk', 'QuorumLost', 'AllVolumesLost'),
-  EtcdClusterQuorumAtRisk: told('EtcdCluster', 'QuorumAtRisk', 'NoMarginLeft', 'MembersUnreachable'),
+  EtcdClusterQuorumAtRisk: told('EtcdCluster', 'QuorumAtRisk', 'NoMarginLeft', 'MembersUnreachable', 'AccessDenied'),
   EtcdClusterUnavailable: told(
     'EtcdCluster',
     'Available',
@@ -56,6 +56,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'NoReadyMember',
     'NoEndpoint',
     'Unreachable',
+    'AccessDenied',
     'NotLookedAt',
   ),
   EtcdClusterAlarm: told('EtcdCluster', 'Healthy', 'AlarmRaised'),
@@ -65,6 +66,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'MembersUnhealthy',
     'MembersMissing',
     'MembersUnreachable',
+    'AccessDenied',
   ),
   EtcdClusterNotCreated: told('EtcdCluster', 'Available', 'Creating', 'NotCreated'),
   EtcdClusterSpecRefused: [...told('EtcdCluster', 'SpecValid'), ...told('EtcdCluster', 'VersionSupported')],

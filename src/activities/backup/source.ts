@@ -69,12 +69,14 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
     cluster === undefined ? await dialEndpoints(deps, backup) : await dialCluster(deps, backup, cluster);
   const asked: Asked[] = [];
   const silent: string[] = [...unasked];
+  let denials = 0;
   await Promise.all(
     dialled.map(async each => {
       try {
         asked.push(await ask(each));
       } catch (error) {
         const message = messageOf(error);
+        if (each.isForeign !== true && error instanceof EtcdError && error.code === 'denied') denials += 1;
         silent.push(each.isForeign === true ? `${each.name} is not reachable` : message);
         if (each.isForeign === true) deps.logger.info('an etcd endpoint is not reachable', { message });
       }
@@ -82,7 +84,10 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
   );
   const [best] = (cluster === undefined ? endpointsByPreference : sourcesByPreference)(asked);
   for (const { member } of dialled) if (member !== best?.member) member.close();
-  if (best === undefined) throw noSource(dialled.length + unasked.length, [...new Set(silent)].toSorted());
+  if (best === undefined) {
+    const none = noSource(dialled.length + unasked.length, [...new Set(silent)].toSorted());
+    throw denials > 0 && denials === silent.length ? denied(backup, none) : none;
+  }
   const { member, name, clusterId, version, revision = '0', pod } = best;
   return { member, name, clusterId, version, revision, pod };
 }
@@ -118,6 +123,16 @@ export async function managedCluster(
     'later',
     `EtcdCluster ${namespace}/${name} does not exist: create it, or correct spec.clusterRef.name`,
   );
+}
+
+/** Every member asks for a user: no other try helps before somebody names the right one. */
+function denied({ metadata, spec }: EtcdBackup, { message }: Error): EtcdError {
+  const { authSecret = '' } = spec;
+  const cure =
+    authSecret === ''
+      ? 'set spec.authSecret to a Secret with username and password of a user with the role root'
+      : `correct username and password in Secret ${metadata.namespace}/${authSecret}`;
+  return new EtcdError('denied', `${message}; authentication is enabled in etcd: ${cure}`);
 }
 
 async function dialCluster(deps: Dependencies, backup: EtcdBackup, cluster: EtcdCluster): Promise<Dialling> {
@@ -250,7 +265,9 @@ async function readCredentials(
     );
   }
   const [username, password] = ['username', 'password'].map(key => secretText(object, key));
-  if (username !== undefined && password !== undefined) return { username, password };
+  // `echo` and most editors end a file with a line break, which nobody means to be a part of either.
+  if (username !== undefined && password !== undefined)
+    return { username: username.trim(), password: password.replace(/\r?\n$/, '') };
   const fault = object === undefined ? 'does not exist' : 'lacks username or password';
   throw new BackupFailure('later', `Secret ${namespace}/${name} ${fault}`);
 }

@@ -10,6 +10,11 @@ const MEMBERS_CHANGING = [
   WAIT,
 ] as const;
 
+const ACCESS_DENIED = [
+  'Authentication is enabled in etcd, and the operator is not a user of it with the role root. Clients with a user are served.',
+  'Disable it as root (etcdctl auth disable), or move to a cluster with TLS, where the certificate of the operator names its user; the message tells which.',
+] as const;
+
 export const STATE_CONDITIONS = {
   /** Can clients read and write? */
   Available: {
@@ -64,6 +69,7 @@ export const STATE_CONDITIONS = {
         'No member could be reached. That does not mean that etcd is down.',
         'Check the network between the operator and the pods; nothing is changed until then.',
       ],
+      AccessDenied: ACCESS_DENIED,
       OtherOperator: OBSTACLES.OtherOperator,
     },
   },
@@ -86,6 +92,7 @@ export const STATE_CONDITIONS = {
         'No member could be reached, so it is not known whether there is a quorum.',
         'Check the network between the operator and the pods; nothing is changed until then.',
       ],
+      AccessDenied: ACCESS_DENIED,
     },
   },
   /** Is every member well? */
@@ -112,6 +119,7 @@ export const STATE_CONDITIONS = {
         'A member could not be reached; it is not known whether it is healthy.',
         'Check node and network of the members that the message names.',
       ],
+      AccessDenied: ACCESS_DENIED,
     },
   },
   /** Is an operation under way? */

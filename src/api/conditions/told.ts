@@ -18,7 +18,7 @@ const TOLD = {
   EtcdCluster: {
     QuorumAtRisk: {
       lost: ['QuorumLost', 'AllVolumesLost'],
-      atRisk: ['NoMarginLeft', 'MembersUnreachable'],
+      atRisk: ['NoMarginLeft', 'MembersUnreachable', 'AccessDenied'],
     },
     Available: {
       unavailable: [
@@ -29,13 +29,14 @@ const TOLD = {
         'NoReadyMember',
         'NoEndpoint',
         'Unreachable',
+        'AccessDenied',
         'NotLookedAt',
       ],
       notCreated: ['Creating', 'NotCreated'],
     },
     Healthy: {
       alarm: ['AlarmRaised'],
-      members: ['MembersUnhealthy', 'MembersMissing', 'MembersUnreachable'],
+      members: ['MembersUnhealthy', 'MembersMissing', 'MembersUnreachable', 'AccessDenied'],
     },
     TLSReady: {
       invalid: [

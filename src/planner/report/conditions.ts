@@ -17,6 +17,7 @@ import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
 import { tlsCondition } from '../operations/certificates/index.ts';
+import { accessDenied } from './access-denied.ts';
 import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { type Changing, changingMembers } from './changing.ts';
 import { upgrading } from './upgrading.ts';
@@ -208,6 +209,9 @@ function unavailable(
     return finding('Available', 'OtherOperator', decision.message);
   const complaints = complaintsOf(members) || messageOf(decision);
   if (isTotalLoss(observation)) return finding('Available', 'AllVolumesLost', totalLoss(observation).message);
+  const denied = accessDenied(observation);
+  if (denied !== undefined && !isQuorumImpossible(observation, members))
+    return finding('Available', 'AccessDenied', denied);
   if (probes.length > 0) {
     const reason = probes.every(probe => probe.leaderId === undefined) ? 'NoQuorum' : 'ReadFailed';
     return finding('Available', reason, complaints);
@@ -240,6 +244,8 @@ function healthy(findings: Findings, changing: Changing): ConditionFinding {
   const unhealthy = members.filter(member => member.detail.health === 'Unhealthy' && isFault(member));
   if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));
   const unknown = members.filter(member => member.detail.health === 'Unknown' && isFault(member));
+  const denied = unknown.length > 0 ? accessDenied(observation) : undefined;
+  if (denied !== undefined) return finding('Healthy', 'AccessDenied', denied);
   if (unknown.length > 0) return finding('Healthy', 'MembersUnreachable', complaintsOf(unknown));
   const unready = members.filter(member => !member.ready && isFault(member));
   if (unready.length > 0) {
@@ -315,6 +321,8 @@ function heldUp({ decision, observation, members }: Findings): ConditionFinding[
   if (reason !== undefined) return [finding('Recovering', reason, messageOf(decision))];
   const { cluster } = observation;
   if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
+  // Nothing may be lost: members that run ask for a user.
+  if (accessDenied(observation) !== undefined) return [];
   const unknown = members.filter(member => member.detail.health === 'Unknown');
   return unknown.length === 0 ? [] : [finding('Recovering', 'NoEvidence', complaintsOf(unknown))];
 }

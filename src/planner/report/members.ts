@@ -5,7 +5,7 @@ import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
 import { lastKnownView, type MemberView } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';
-import { type AnsweredProbe, leads, type MemberProbe } from '../model/member-probe.ts';
+import { type AnsweredProbe, denialOf, leads, type MemberProbe } from '../model/member-probe.ts';
 import type { ClaimFacts, PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { timestamp } from '../../api/values/time.ts';
@@ -154,6 +154,10 @@ function healthOf(
   }
   if (probe.errors.length > 0)
     return { health: 'Unhealthy', complaint: probe.errors.map(alarmText).join(', ') };
-  if (!probe.read.ok) return { health: 'Unhealthy', complaint: probe.read.message };
+  if (!probe.read.ok) {
+    // It serves those who are users of etcd.
+    const health = denialOf(probe) === undefined ? 'Unhealthy' : 'Unknown';
+    return { health, complaint: probe.read.message };
+  }
   return { health: 'Healthy' };
 }

@@ -9,6 +9,7 @@ import type { Situation } from '../model/situation.ts';
 import { quorum } from '../checks/quorum.ts';
 import { usableClaim } from '../checks/missing-pods.ts';
 import type { Changing } from './changing.ts';
+import { accessDenied } from './access-denied.ts';
 import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
@@ -33,6 +34,9 @@ export function quorumAtRisk(
   const isPlanned = strangers.length === 0 && names.every(changing.has);
   const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
   const healthy = voters.length - away.length;
+  const denied = accessDenied(observation);
+  if (denied !== undefined && !isQuorumImpossible(observation, members))
+    return [finding('QuorumAtRisk', 'AccessDenied', denied)];
   if (membership.known) {
     const all = voters.length + strangers.length;
     if (healthy > quorum(all)) return [];

@@ -52,6 +52,12 @@ const leaderless = Object.fromEntries(
 const unreadable = Object.fromEntries(
   namesOf(3).map(name => [name, aProbe({ name, read: { ok: false, message: 'Deadline exceeded' } })]),
 );
+const forUsers = Object.fromEntries(
+  namesOf(3).map(name => [
+    name,
+    aProbe({ name, read: { ok: false, message: 'etcdserver: user name is empty', denied: true } }),
+  ]),
+);
 const creating = aCluster({
   status: { phase: 'Creating', incarnation: anIncarnation(), storage: { kind: 'PersistentVolumeClaim' } },
 });
@@ -175,6 +181,23 @@ describe('Available', () => {
       'Unknown',
       'Unreachable',
       /failed: timeout/,
+    ],
+    [
+      'members answer, and read for users of etcd alone',
+      aRunningCluster({ probes: forUsers }),
+      'Unknown',
+      'AccessDenied',
+      /^authentication is enabled in etcd, and without TLS the operator is not a user of it \(etcdserver: user name is empty\): disable it/,
+    ],
+    [
+      'members answer, and the certificate of the operator is that of another user',
+      aRunningCluster({
+        cluster: aCluster({ spec: { TLS: { auto: {} } }, status: aRunningStatus() }),
+        probes: forUsers,
+      }),
+      'Unknown',
+      'AccessDenied',
+      /grant that role to the user whose name is the common name of the certificate/,
     ],
     [
       'nobody answers, and no pod runs, as Kubernetes says',
