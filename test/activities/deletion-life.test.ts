@@ -7,6 +7,7 @@ import {
   API_VERSION,
 } from '../../src/api/names.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
+import { refTo } from '../../src/kube/resources.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
@@ -37,6 +38,36 @@ function expectLeft(world: OperatorWorld, before: readonly string[]): void {
   for (const { metadata } of members) expect(metadata.annotations?.[ANNOTATION_LEFT_BY]).toContain('take-up');
   expect(reasons(world)).toContain('ObjectsLeft');
 }
+
+describe('an EtcdCluster that a person paused', LONG, () => {
+  const paused = { paused: { by: 'ana' } };
+  const deleteAll = async (world: OperatorWorld, kinds: readonly string[]) => {
+    for (const kind of kinds)
+      for (const object of world.kube.all(kind))
+        await world.kube.as('namespace-controller').delete(refTo(object));
+    world.kubelet.settle();
+  };
+
+  it('is kept while it has pods or claims to lose', async () => {
+    const world = await living();
+    const before = alive(world);
+    await world.kube.as('kubectl').delete(world.resource);
+    await world.run(paused);
+    expect(alive(world)).toEqual(before);
+    await deleteAll(world, ['Pod']);
+    await world.run(paused);
+    expect(world.kube.peek(world.resource)).toBeDefined();
+    expect(world.names('PersistentVolumeClaim')).toHaveLength(3);
+  });
+
+  it('goes with its namespace, where nobody can ask to resume', async () => {
+    const world = await living();
+    await world.kube.as('namespace-controller').delete(world.resource);
+    await deleteAll(world, KINDS);
+    await world.run(paused);
+    expect(world.kube.peek(world.resource)).toBeUndefined();
+  });
+});
 
 describe('an EtcdCluster that is deleted with --cascade=orphan', LONG, () => {
   it('leaves pods, claims and Services, when the operator comes before the garbage collector', async () => {

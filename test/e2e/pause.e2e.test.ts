@@ -1,8 +1,10 @@
 /** A person stops the operator's hand, and lets it go on. */
 import { describe, expect, test } from 'vitest';
+import { API_VERSION } from '../../src/api/names.ts';
 import {
   awaitCondition,
   awaitRunning,
+  createNamespace,
   discard,
   holds,
   manifest,
@@ -53,5 +55,23 @@ describe('a pause sent to the workflow', () => {
     const resumed = await awaitRunning(world, at(name));
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
     await discard(world, NAMESPACE, name);
+  });
+});
+
+describe('a pause by an EtcdRequest', () => {
+  test('does not hold a namespace that is deleted, where nobody can ask to resume', async () => {
+    const gone = { namespace: 'pause-gone', name: 'paused' };
+    await createNamespace(world, gone.namespace);
+    await world.kube.apply(manifest(gone.namespace, gone.name, { size: 1, version: '3.6.16' }));
+    await awaitRunning(world, gone);
+    await world.kube.apply({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRequest',
+      metadata: { namespace: gone.namespace, name: 'pause' },
+      spec: { clusterRef: { name: gone.name }, action: 'Pause', by: 'admin' },
+    } as Parameters<World['kube']['apply']>[0]);
+    await awaitCondition(world, gone, { type: 'Paused' });
+    // Fails when it is not gone by then.
+    await world.stack.kubectl('delete', 'namespace', gone.namespace, '--timeout=90s');
   });
 });

@@ -10,6 +10,7 @@ import {
   aRunningCluster,
   aRunningStatus,
   FOREIGN,
+  UNKNOWN_MEMBERSHIP,
 } from '../worlds/builders.ts';
 
 const creation = anObservation();
@@ -98,6 +99,18 @@ describe('work that people stopped', () => {
         cluster: aCluster({ spec: { paused: true }, status: aRunningStatus(), deleting: true }),
       },
       {},
+      'deleteCluster',
+    ],
+    [
+      'deletion that has nothing left to take, although a person paused it: its namespace is being deleted',
+      {
+        ...deletion,
+        pods: [],
+        claims: [],
+        probes: {},
+        membership: UNKNOWN_MEMBERSHIP,
+      },
+      { paused: { by: 'me' } },
       'deleteCluster',
     ],
     [

@@ -4,7 +4,7 @@
  * (docs/operations/delete.md).
  */
 import type { OperationRow } from '../../model/operation.ts';
-import { type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';
+import { asClosing, type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';
 import { claimsOf, isOrphaned, podsOf } from '../../model/left-behind.ts';
 import { leftNote } from '../../model/left-note.ts';
 import type { ObjectFacts, Observation, PodFacts } from '../../model/observation.ts';
@@ -17,14 +17,22 @@ export function planDeletion(observation: Observation): Decision | undefined {
   if (!cluster.deleting) return undefined;
   // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.
   if (!cluster.hasFinalizer) return { kind: 'gone' };
-  if (isOrphaned(observation))
-    return operate('deleteCluster', [...orphaning(observation), { kind: 'removeFinalizer' }]);
-  const rest: Step[] = [...claimSteps(observation), { kind: 'removeFinalizer' }];
+  if (isOrphaned(observation)) return letGo(orphaning(observation));
+  const before = claimSteps(observation);
+  const rest: Step[] = [...before, { kind: 'removeFinalizer' }];
   const { ending } = podsToEnd(observation);
   // Who hangs is dealt with when the others are gone.
-  if (ending.length === 0)
-    return planStuckPods(observation, 'deleteCluster', rest) ?? operate('deleteCluster', rest);
+  if (ending.length === 0) return planStuckPods(observation, 'deleteCluster', rest) ?? letGo(before);
   return operate('deleteCluster', [{ kind: 'deletePods', pods: identify(ending) }, ...rest]);
+}
+
+/**
+ * These steps, and then the resource may go. That alone takes nothing from anybody, so no pause holds it: where a namespace goes with all
+ * that is in it, no EtcdRequest can be created that lifts the pause.
+ */
+function letGo(before: readonly Step[]): Decision {
+  const work = operate('deleteCluster', [...before, { kind: 'removeFinalizer' }]);
+  return before.length === 0 ? asClosing(work) : work;
 }
 
 function claimSteps(observation: Observation): Step[] {
