@@ -127,6 +127,27 @@ describe('why a pod does not start', () => {
       { reason: 'CrashLoopBackOff', message: 'back-off 40s' },
     ],
     [
+      'its container cannot be made again: what stands in the way, not why the last one ended, and not which one it was to be',
+      waiting(
+        'CreateContainerError',
+        `failed to generate container "${'9728e35aa8f5edac'.repeat(4)}" spec: failed to stat "/data": input/output error`,
+        'received signal; shutting down',
+      ),
+      {
+        reason: 'CreateContainerError',
+        message: 'failed to generate container "…" spec: failed to stat "/data": input/output error',
+      },
+    ],
+    [
+      'a key of a Secret is gone since it ran',
+      waiting(
+        'CreateContainerConfigError',
+        "couldn't find key tls.crt in Secret shop/peer",
+        'panic: it was so',
+      ),
+      { reason: 'CreateContainerConfigError', message: "couldn't find key tls.crt in Secret shop/peer" },
+    ],
+    [
       'etcd said more than fits: the end counts',
       waiting('CrashLoopBackOff', '', `${'x'.repeat(900)}the cause`),
       { reason: 'CrashLoopBackOff', message: `…${'x'.repeat(391)}the cause` },

@@ -87,6 +87,11 @@ function endedTrouble({ restartCount = 0, state }: ContainerStatus, wanted: Want
   return trouble({ message: exitWords(terminated, wanted.memory) }, 'CrashLoopBackOff');
 }
 
+/** Reasons of the kubelet for a container that it could not make or start. */
+const NOT_MADE = /^(Create|Run)Container\w*Error$/;
+/** Another one with each try: the text would never stay the same. */
+const CONTAINER_ID = /\b[0-9a-f]{64}\b/g;
+
 function waitingTrouble(
   { image, state, lastState }: ContainerStatus,
   wanted: Wanted,
@@ -97,8 +102,11 @@ function waitingTrouble(
   if (/ImagePull/.test(waiting.reason)) {
     return { reason: 'ImagePullBackOff', message: `the image ${wanted.image ?? image} cannot be pulled` };
   }
-  // The last words of an etcd that exited say more than the kubelet's back-off.
-  const said = lastState?.terminated ?? (waiting.reason.endsWith('Error') ? waiting : undefined);
+  // The last words of an etcd that exited say more than the kubelet's back-off, and nothing of why no container can be made since.
+  const isNotMade = NOT_MADE.test(waiting.reason);
+  const said = isNotMade
+    ? { ...waiting, message: (waiting.message ?? '').replaceAll(CONTAINER_ID, '…') }
+    : (lastState?.terminated ?? (waiting.reason.endsWith('Error') ? waiting : undefined));
   return trouble(
     { ...waiting, message: (said && exitWords(said, wanted.memory)) ?? waiting.message },
     waiting.reason,
