@@ -45,7 +45,13 @@ const one = (series: Story['series'], labels: Story['labels'] = {}): readonly St
 
 export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   EtcdClusterQuorumLost: told('EtcdCluster', 'QuorumAtRisk', 'QuorumLost', 'AllVolumesLost'),
-  EtcdClusterQuorumAtRisk: told('EtcdCluster', 'QuorumAtRisk', 'NoMarginLeft', 'MembersUnreachable', 'AccessDenied'),
+  EtcdClusterQuorumAtRisk: told(
+    'EtcdCluster',
+    'QuorumAtRisk',
+    'NoMarginLeft',
+    'MembersUnreachable',
+    'AccessDenied',
+  ),
   EtcdClusterUnavailable: told(
     'EtcdCluster',
     'Available',

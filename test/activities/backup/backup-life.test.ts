@@ -192,26 +192,36 @@ describe('a single backup', () => {
   );
 
   it.each([
-    ['nobody', undefined, 'set spec.authSecret to a Secret with username and password of a user with the role root'],
+    [
+      'nobody',
+      undefined,
+      'set spec.authSecret to a Secret with username and password of a user with the role root',
+    ],
     ['a user that is none', 'root', 'correct username and password in Secret shop/root'],
-  ])('of a cluster with users, asked for by %s, ends with what is missing', async (_who, authSecret, cure) => {
-    const world = aWorld({ ...(authSecret !== undefined && { authSecret }) });
-    world.kube.seed(secret('shop', 'root', { username: 'root', password: 'mistyped' }));
-    for (const cluster of world.etcd.clusters) cluster.asksForUsers = true;
-    await world.run();
-    expect(world.status).toMatchObject({ phase: 'Failed', lastRun: { outcome: 'Failed' } });
-    expect(world.status.Reason).toMatch(/user name is empty.*authentication is enabled in etcd/);
-    expect(world.status.Reason).toContain(cure);
-  });
+  ])(
+    'of a cluster with users, asked for by %s, ends with what is missing',
+    async (_who, authSecret, cure) => {
+      const world = aWorld({ ...(authSecret !== undefined && { authSecret }) });
+      world.kube.seed(secret('shop', 'root', { username: 'root', password: 'mistyped' }));
+      for (const cluster of world.etcd.clusters) cluster.asksForUsers = true;
+      await world.run();
+      expect(world.status).toMatchObject({ phase: 'Failed', lastRun: { outcome: 'Failed' } });
+      expect(world.status.Reason).toMatch(/user name is empty.*authentication is enabled in etcd/);
+      expect(world.status.Reason).toContain(cure);
+    },
+  );
 
-  it.each(['\n', '\r\n'])('takes no line break at the end of a name or password for a part of it: %j', async end => {
-    const world = aWorld({ authSecret: 'root' });
-    world.kube.seed(secret('shop', 'root', { username: `root${end}`, password: ` of-root${end}` }));
-    const asked = vi.spyOn(world.etcd, 'member');
-    await world.run();
-    const used = asked.mock.calls.map(([{ credentials }]) => credentials);
-    expect(used).toContainEqual({ username: 'root', password: ' of-root' });
-  });
+  it.each(['\n', '\r\n'])(
+    'takes no line break at the end of a name or password for a part of it: %j',
+    async end => {
+      const world = aWorld({ authSecret: 'root' });
+      world.kube.seed(secret('shop', 'root', { username: `root${end}`, password: ` of-root${end}` }));
+      const asked = vi.spyOn(world.etcd, 'member');
+      await world.run();
+      const used = asked.mock.calls.map(([{ credentials }]) => credentials);
+      expect(used).toContainEqual({ username: 'root', password: ' of-root' });
+    },
+  );
 
   it('waits for a cluster that is not there yet', async () => {
     const world = aWorld({ clusterRef: { name: 'other' } });
