@@ -6,6 +6,9 @@ export const API_VERSION = `${GROUP}/${VERSION}`;
 /** The fields by which the EtcdBackups and EtcdRestores of a cluster are selected (selectableFields of their CRDs). */
 export const BACKUP_CLUSTER_FIELD = 'spec.clusterRef.name';
 export const RESTORE_CLUSTER_FIELD = 'spec.etcdCluster.name';
+/** The fields by which the EtcdRequests of a cluster, or of a backup, are selected. */
+export const REQUEST_CLUSTER_FIELD = 'spec.clusterRef.name';
+export const REQUEST_BACKUP_FIELD = 'spec.backupRef.name';
 
 export const FINALIZER = `${GROUP}/operator`;
 /** Kubernetes' own, of `kubectl delete --cascade=orphan`: what the object owns is to stay. */
@@ -115,7 +118,7 @@ export const PLURALS = {
 
 export type Kind = keyof typeof PLURALS;
 
-/** What people ask for, as an object: it has no workflow of its own, and is passed on to that of one of the three kinds. */
+/** What people ask for, as an object: it has no workflow of its own: the passes of the resource that it names judge it. */
 export const REQUEST_KIND = 'EtcdRequest';
 export const REQUEST_PLURAL = 'etcdrequests';
 

@@ -11,7 +11,7 @@ import { backupMetrics, type KnownBackup } from './backup-metrics.ts';
 import { countedFromZero } from './counted-from-zero.ts';
 import { clusterMetrics, type KnownCluster } from './cluster-metrics.ts';
 import { conditionMetrics, type KnownConditions } from './condition-metrics.ts';
-import type { RequestFigures } from '../watcher/requests/figures.ts';
+import type { RequestFigures } from '../watcher/resources/requests.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { fleetMetrics, onceATurn, worstBackups, worstClusters } from './fleet-metrics.ts';
 import { type TemporalMetrics, temporalMetrics } from './temporal-metrics.ts';
@@ -50,6 +50,8 @@ export interface Metrics extends ActivityMetrics, TemporalMetrics {
   /** In Prometheus' text format. */
   readonly text: () => Promise<string>;
   readonly contentType: string;
+  /** Takes in one EtcdRequest that ended after the other. */
+  readonly request: (action: string, outcome: string) => void;
   readonly watcher: WatcherMetrics;
   /** Whether this replica holds the watcher's lease. */
   readonly leader: (isLeader: boolean) => void;
@@ -113,10 +115,8 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     ...activityMetrics(registry),
     pass: passMetrics(registry, { now, clusters: shownClusters }),
     backup: backupMetrics(registry, prefix, shownBackups),
-    watcher: {
-      ...watcherMetrics(registry),
-      requestEnded: requestMetrics(registry, { prefix, now, current: () => known.requests() }),
-    },
+    watcher: watcherMetrics(registry),
+    request: requestMetrics(registry, { prefix, now, current: () => known.requests() }),
     kubeCall: kubeMetrics(registry),
     uncaught: uncaughtMetrics(registry),
     ...temporalMetrics(registry, prefix),
@@ -213,7 +213,7 @@ function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
   return origin => errors.inc({ origin });
 }
 
-function watcherMetrics(registry: Registry): Omit<WatcherMetrics, 'requestEnded'> {
+function watcherMetrics(registry: Registry): WatcherMetrics {
   const events = new Counter({
     name: `${prefix}watch_events_total`,
     help: 'Events of watched objects, and whether they were worth telling a workflow.',

@@ -1,6 +1,6 @@
 /** EtcdRequests: how many are open, and what became of them. No label names a resource, so there are as many series for any fleet. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import type { RequestFigures } from '../watcher/requests/figures.ts';
+import type { RequestFigures } from '../watcher/resources/requests.ts';
 
 /**
  * Takes in one request that ended after the other.

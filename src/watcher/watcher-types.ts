@@ -10,8 +10,7 @@ import type { BackupFigures } from './resources/backup-figures.ts';
 import type { ReportedCluster } from './resources/reported-cluster.ts';
 import type { SurveyFigures, Surveyor } from './survey/cluster-survey.ts';
 import type { TemporalPort } from './temporal/client.ts';
-import type { RequestFigures } from './requests/figures.ts';
-import type { RequestPort } from './temporal/request-port.ts';
+import type { RequestFigures } from './resources/requests.ts';
 import type { QueueStats } from './queue/work-queue.ts';
 
 export interface WatcherStats extends QueueStats {
@@ -64,11 +63,10 @@ export interface Watcher {
 }
 
 export interface WatcherDeps {
-  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions and EtcdRequests, and nothing else. */
-  readonly kube: Pick<KubeClient, 'get' | 'patch' | 'delete'>;
+  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions, and nothing else. */
+  readonly kube: Pick<KubeClient, 'get' | 'patch'>;
   readonly reflector: ReflectorFactory;
   readonly temporal: TemporalPort;
-  readonly requests: RequestPort;
   /** Asks members how they are; made once, with whom to tell of a member that has ended its connection. */
   readonly health: (onEnded: (host: string) => void) => MemberHealth;
   /** Asks all members of a cluster what a pass would ask them. */

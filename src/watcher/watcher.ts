@@ -2,6 +2,7 @@
  * The watcher: a change in Kubernetes becomes the signal "changed" to the workflow of the resource that it concerns. Informers, a mapping from
  * objects to their owners, one work queue, signalWithStart. It decides nothing and runs on the elected leader only.
  */
+import { API_VERSION, REQUEST_KIND } from '../api/names.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { OtherInstallations } from './conditions/other-installations.ts';
@@ -10,14 +11,20 @@ import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
 import { Members } from './members.ts';
 import { type Loop, startLoop } from './model/loop.ts';
-import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
+import {
+  type Clock,
+  type ReflectorHandle,
+  silentMetrics,
+  systemClock,
+  type WatcherMetrics,
+} from './model/ports.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { CreationLimit } from './queue/creation-limit.ts';
 import { type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
-import { Requests } from './requests/requests.ts';
 import { isOfOperation } from './resources/event-filter.ts';
 import { KnownResources, needsWorkflow } from './resources/known-resources.ts';
 import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
+import { KnownRequests, slimRequest } from './resources/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
 import { keysToEnqueue } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
@@ -53,7 +60,8 @@ class ResourceWatcher implements Watcher {
   readonly #passes: PassCheck;
   readonly #stuck: StuckCheck;
   readonly #others: OtherInstallations;
-  readonly #requests: Requests;
+  readonly #requests = new KnownRequests(of => this.#known.named(of));
+  readonly #requestLists: readonly ReflectorHandle[];
   readonly #lists: WatchedLists;
   /** Those that wait for nothing but what an operation made of its own members. */
   readonly #deferred = new Set<string>();
@@ -70,7 +78,8 @@ class ResourceWatcher implements Watcher {
     this.#timings = { ...defaultTimings, ...deps.options.timings };
     const { kube, logger, temporal } = deps;
     const shared = { known: this.#known, clock: this.#clock, logger, options: this.#timings };
-    this.#signals = { ...shared, temporal, metrics: this.#metrics };
+    const isOrphan = (key: string) => this.#requests.isOrphan(key);
+    this.#signals = { ...shared, temporal, isOrphan, metrics: this.#metrics };
     this.#creations = new CreationLimit(this.#clock, this.#timings);
     const process = (key: string, abort: AbortSignal) => this.#process(key, abort);
     this.#queue = new WorkQueue({ ...shared, process, namespaceOf });
@@ -93,15 +102,18 @@ class ResourceWatcher implements Watcher {
     });
     this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#enqueueAll() });
     this.#others = new OtherInstallations({ ...this.#signals, identity: deps.options.identity });
-    this.#requests = new Requests({
-      ...deps,
-      port: deps.requests,
-      find: of => this.#known.named(of),
-      tell: ref => this.#enqueue(keyOf(ref)),
-      isReady: () => this.synced(),
-      isListed: namespace => this.#lists.has(namespace),
-      clock: this.#clock,
-    });
+    // Where the kind is not installed there are none, and nothing else waits for that.
+    this.#requestLists = (deps.options.namespaces ?? [undefined]).map(namespace =>
+      deps.reflector({
+        apiVersion: API_VERSION,
+        kind: REQUEST_KIND,
+        namespace,
+        labelSelector: undefined,
+        metadataOnly: false,
+        slim: slimRequest,
+        onChange: change => this.#onRequest(change),
+      }),
+    );
     this.#members = new Members({
       ...deps,
       ...shared,
@@ -116,7 +128,7 @@ class ResourceWatcher implements Watcher {
     this.#loops = this.#startLoops();
     this.#cancelAgain = this.#clock.after(this.#timings.againAfterMs, () => this.#enqueueAll());
     this.#lists.start();
-    this.#requests.start(this.#deps.reflector, namespaces);
+    for (const list of this.#requestLists) list.start();
     this.#deps.logger.info('watcher started', { namespaces: namespaces?.join(',') ?? 'all' });
   }
 
@@ -147,7 +159,7 @@ class ResourceWatcher implements Watcher {
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
       this.#members.stop(),
-      this.#requests.stop(),
+      ...this.#requestLists.map(async list => list.stop()),
       ...this.#loops.map(loop => loop.stop()),
       this.#lists.stop(),
     ]);
@@ -159,7 +171,7 @@ class ResourceWatcher implements Watcher {
   }
 
   stats(): WatcherStats {
-    const requests = this.#requests.figures();
+    const requests = this.synced() ? this.#requests.figures() : undefined;
     const unwatchedNamespaces = this.#lists.unwatched().length;
     const [resources, stuck] = [this.#known.size, this.#stuck.count];
     return { ...this.#queue.stats(), resources, stuck, unwatchedNamespaces, requests };
@@ -191,6 +203,13 @@ class ResourceWatcher implements Watcher {
       if (isOfOperator && this.#isOperatedOn(key)) this.#defer(key);
       else this.#enqueue(key, isNews ? 'work' : this.#priorityOf(key));
     }
+  }
+
+  /** A pass of its resource judges it. */
+  #onRequest(change: StoreChange): void {
+    const key = this.#requests.note(change);
+    this.#metrics.eventSeen(change.object.kind, key !== undefined);
+    if (key !== undefined) this.#enqueue(key);
   }
 
   #enqueue(key: string, priority: Priority = 'work'): void {
@@ -258,10 +277,15 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
       this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
       this.#loop(timings.surveyRoundMs, async abort => this.#members.survey.round(abort)),
-      this.#loop(timings.requestRoundMs, async abort => this.#requests.round(abort)),
+      this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
       this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#others.round(abort)),
     ];
+  }
+
+  #lookAtRequests(): void {
+    if (!this.synced()) return;
+    for (const key of this.#requests.due(this.#clock.date().getTime())) this.#enqueue(key);
   }
 
   #loop(everyMs: number, round: (abort: AbortSignal) => Promise<void>): Loop {

@@ -45,7 +45,7 @@ describe('the creation of a cluster of three', () => {
       },
       ...{ 'get Service': 4, 'create Service': 2 },
       ...{ 'get PodDisruptionBudget': 2, 'create PodDisruptionBudget': 1 },
-      ...{ 'list StorageClass': 1, 'list EtcdRestore': 2, 'list EtcdBackup': 2 },
+      ...{ 'list StorageClass': 1, 'list EtcdRestore': 2, 'list EtcdBackup': 2, 'list EtcdRequest': 2 },
     });
     expect(total).toBe(50);
   });
@@ -54,7 +54,7 @@ describe('the creation of a cluster of three', () => {
     const { calls, total } = await creation({ storage: { emptyDir: {} } });
     expect(Object.keys(calls)).not.toContain('list StorageClass');
     expect(calls['list PersistentVolumeClaim']).toBe(2);
-    expect(total).toBe(39);
+    expect(total).toBe(41);
   });
 
   it('records each fact in one event', async () => {

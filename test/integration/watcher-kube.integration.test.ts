@@ -59,7 +59,6 @@ async function watch(): Promise<void> {
     kube: ours,
     reflector: kubeReflectors(ours),
     temporal,
-    requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,
     recordEvent: () => {},

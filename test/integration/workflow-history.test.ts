@@ -1,6 +1,5 @@
 /** The records of operations in status.history, on a real Temporal server and over runs of the entity: who asked, how each ended, in which run. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { GivenRequest } from '../../src/api/values/requests.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
 import { edit } from '../worlds/living-cluster.ts';
 import { clusterOn, recordsOf } from '../worlds/cluster-on-temporal.ts';
@@ -12,17 +11,14 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => bench.stop());
 
-const uid = '5c1f6a51-8a64-4b52-9f3c-0d0f6f6f7a01';
-
 it('each operation leaves one record, which says who asked, and stays over runs of the entity', async () => {
   const { world, entity } = await clusterOn(bench);
-  const request = { uid, expiresAt: Date.now() + 3_600_000 };
-  await entity.update('restart', { member: `${entity.name}-1`, by: 'ana', reason: 'new kernel', request });
+  await entity.update('restart', { member: `${entity.name}-1`, by: 'ana', reason: 'new kernel' });
   await continued(entity);
   await until(async () => {
     await entity.changed();
-    const became = await entity.handle.query<GivenRequest | null, [string]>('request', uid);
-    return became?.state === 'done' && recordsOf(world)[0]?.type === 'rolloutCluster';
+    const { requests } = await entity.status();
+    return requests === undefined && recordsOf(world)[0]?.type === 'rolloutCluster';
   });
   const { runId } = await entity.operation.describe();
   expect(recordsOf(world)).toMatchObject([

@@ -178,7 +178,10 @@ describe('an EtcdBackup of any specification', () => {
         status,
       };
       planBackup({ now, backup }, {});
-      const written = backupStatus({ now, backup }, {}, 'etcdbackup/shop/example');
+      const written = backupStatus({ now, backup }, {}, {
+        workflowId: 'etcdbackup/shop/example',
+        pause: undefined,
+      });
       backupTransitions(status, written);
       expect(written.nextRun ?? NOW).toMatch(/^\d{4}-/);
       const kept = (written.history ?? []).map(({ time, location }) => ({

@@ -144,7 +144,6 @@ export class SimWatcher {
         problems: async () => 'unsupported',
         pollers: async () => [],
       },
-      requests: { deliver: async () => ({ became: 'notRunning' }), became: async () => 'notRunning' },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),
       surveyor: new Surveyor({ kube: client, etcd: members }),
       options: { namespaces: [NAMESPACE] },

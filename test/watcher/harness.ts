@@ -4,11 +4,9 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
-import type { RequestPort } from '../../src/watcher/temporal/request-port.ts';
 import type { Survey } from '../../src/watcher/survey/agreement.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
-import { FakeRequests } from './fake-requests.ts';
 import { FakeTemporal, HandReflectors, ListLogger } from './fakes.ts';
 import { resource } from './objects.ts';
 
@@ -19,13 +17,11 @@ export class Harness {
   readonly clock: FakeClock;
   readonly temporal: FakeTemporal;
   readonly kube: FakeKube;
-  readonly requests: FakeRequests;
   /** What a watcher that is made gets instead of the apiserver and of the workflows: a process that can be killed. */
   around: <T extends object>(outside: T) => T = outside => outside;
   readonly logger = new ListLogger();
   readonly seen: string[] = [];
   readonly events: string[] = [];
-  readonly requestsEnded: string[] = [];
   /** By kind. */
   readonly withoutPass = new Map<string, number>();
   otherInstallations: number | undefined;
@@ -59,7 +55,6 @@ export class Harness {
     this.clock = new FakeClock(seed);
     this.temporal = new FakeTemporal(this.clock);
     this.kube = new FakeKube({ now: () => this.clock.date() });
-    this.requests = new FakeRequests(() => this.clock.date().getTime());
     this.watcher = this.make(timings);
   }
 
@@ -68,7 +63,6 @@ export class Harness {
     this.reflectors = new HandReflectors();
     return createWatcherOn({
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
-      requests: this.around<RequestPort>(this.requests),
       reflector: this.reflectors.factory,
       temporal: this.temporal,
       health: onEnded => {
@@ -107,7 +101,6 @@ export class Harness {
         withoutPass: (kind, count) => this.withoutPass.set(kind, count),
         otherInstallations: count => void (this.otherInstallations = count),
         signalSent: (kind, outcome) => this.seen.push(`${kind} ${outcome}`),
-        requestEnded: (action, outcome) => this.requestsEnded.push(`${action} ${outcome}`),
       },
       clock: this.clock,
     });

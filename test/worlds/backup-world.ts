@@ -11,7 +11,13 @@ import {
 } from '../../src/activities/index.ts';
 import { parseManifest, type BackupManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION, LABEL_CLUSTER } from '../../src/api/names.ts';
-import type { EtcdBackup, EtcdBackupSpec, EtcdBackupStatus } from '../../src/api/schemas/types.ts';
+import type {
+  EtcdBackup,
+  EtcdBackupSpec,
+  EtcdBackupStatus,
+  EtcdRequest,
+  EtcdRequestSpec,
+} from '../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import type { Store } from '../../src/store/port.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
@@ -29,8 +35,6 @@ import {
   NOTHING_ASKED,
 } from '../../src/workflows/backup/people.ts';
 import type { BackupKind } from '../../src/workflows/backup/rules.ts';
-import type { GivenRequest } from '../../src/api/values/requests.ts';
-import { rememberedOf } from '../../src/workflows/engine/given.ts';
 import { backupProtocol } from './protocols.ts';
 import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
 import type { WorkflowsInMemory } from './workflows-in-memory.ts';
@@ -166,7 +170,7 @@ export class BackupWorld implements Ground {
     openVolume: async () => new FakeStore(),
     openServed: () => this.verifier.scratch,
     ownImage: async () => 'operator:test',
-    recordEvent: (_, event) => void this.events.push(event),
+    recordEvent: ({ kind }, event) => void (kind === 'EtcdRequest' || this.events.push(event)),
     logger: { info: () => {}, warn: () => {} },
     onPass: () => {},
     onBackup: () => {},
@@ -241,7 +245,8 @@ export class BackupWorld implements Ground {
   /** Somebody says something, also while its workflows run. */
   say(message: BackupMessage): void {
     this.#workflows?.dispatch({ kind: 'message', message });
-    this.#people = afterMessage(this.#people, message, false);
+    const view = { people: this.#people, running: undefined, assessment: undefined };
+    this.#people = afterMessage(view, message);
   }
 
   /** Runs its workflows until nothing is left to do. Processes that are killed are replaced. */
@@ -271,9 +276,35 @@ export class BackupWorld implements Ground {
     return assessment;
   }
 
-  /** What its workflow remembers of an EtcdRequest. */
-  became(uid: string): GivenRequest | undefined {
-    return rememberedOf(this.#workflows?.entity.people ?? this.#people, uid);
+  /** Somebody creates an EtcdRequest, unless one of this uid is there. */
+  ask(spec: Omit<EtcdRequestSpec, 'backupRef'>, uid: string): void {
+    if (this.#requestOf(uid) !== undefined) return;
+    this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRequest',
+      metadata: {
+        namespace: NAMESPACE,
+        name: `of-${uid}`,
+        uid,
+        creationTimestamp: new Date(this.now).toISOString(),
+      },
+      spec: { backupRef: { name: this.ref.name }, ...spec },
+    } as WritableObject);
+  }
+
+  /** What became of the EtcdRequest with this uid, as its status says. */
+  became(uid: string): { readonly state: string; readonly message: string; readonly verdict?: string } {
+    const { phase = '', message = '', conditions = [] } = this.#requestOf(uid)?.status ?? {};
+    const reason = conditions.find(({ type }) => type === 'Verified')?.reason ?? '';
+    const [, verdict] = /^Backup(\w+)$/.exec(reason) ?? [];
+    const states: Readonly<Record<string, string>> = { Completed: 'done', Pending: 'waiting' };
+    const state = states[phase] ?? phase.toLowerCase();
+    return { state, message, ...(verdict !== undefined && { verdict }) };
+  }
+
+  #requestOf(uid: string): EtcdRequest | undefined {
+    const all = this.kube.all('EtcdRequest') as unknown as EtcdRequest[];
+    return all.find(({ metadata }) => metadata.uid === uid);
   }
 
   get backup(): EtcdBackup {

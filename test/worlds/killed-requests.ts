@@ -1,21 +1,23 @@
 /** What people ask for with an EtcdRequest, in a world in which each makes sense, and what is left of it in the end. */
 import type { EtcdRequestSpec } from '../../src/api/schemas/types.ts';
+import type { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { BackupEntity } from './backup-bench.ts';
 import { clusterOn, type ClusterOnTemporal, recordsOf } from './cluster-on-temporal.ts';
 import { leader, voters } from './living-cluster.ts';
-import type { Watched } from './mortal-watcher.ts';
 import { until, type WorkflowBench } from './workflow-bench.ts';
 
 /** A world in which a request can be carried out. */
-export interface Scene extends Watched {
+export interface Scene {
+  readonly kube: FakeKube;
+  readonly taskQueue: string;
+  /** A kind whose objects the watcher does not see: those of this world have no workflow. */
+  readonly unseen?: string;
   /** The request. */
   readonly spec: EtcdRequestSpec;
-  /** The process of the activities dies in the middle of what follows. @param at a number of the sweep */
+  /** The process of the activities dies at this call from now on, counted from 1: it has reached its server or not. */
   kill(at: number, arrives: boolean): void;
   /** Attempts of activities whose process died. */
   deaths(): number;
-  /** Something that would be seen if the request were carried out a second time. */
-  meddle?(): Promise<void>;
   /** Waits until nothing is under way, and ends what moves the world. */
   quiet(): Promise<void>;
   /** What there is in the end. */
@@ -33,7 +35,7 @@ function onCluster(
     kube: world.kube,
     taskQueue: entity.taskQueue,
     spec: { clusterRef: { name: entity.name }, ...BY_ANA, ...asked },
-    kill: (at, arrives) => world.kill({ at: world.calls + 2 + 5 * at, arrives: () => arrives }),
+    kill: (at, arrives) => world.kill({ at: world.calls + at, arrives: () => arrives }),
     deaths,
     left,
     quiet: () => entity.quiet(),
@@ -62,21 +64,17 @@ export async function restart(bench: WorkflowBench): Promise<Scene> {
   }));
 }
 
-/** Bob resumes what ana has paused: a pause that were delivered again would hold once more. */
+/** Bob resumes by a message what ana has paused by an object: a pause that were carried out again would hold once more. */
 export async function pause(bench: WorkflowBench): Promise<Scene> {
   const cluster = await clusterOn(bench);
-  const { entity } = cluster;
-  let isResumed = false;
-  return {
-    ...onCluster(cluster, { action: 'Pause' }, async () => ({
-      isRight: ((await entity.status()).paused === undefined) === isResumed,
-    })),
-    meddle: async () => {
-      if ((await entity.status()).paused === undefined) return;
-      await entity.update('resume', { by: 'bob' });
-      isResumed = true;
-    },
-  };
+  const { entity, world } = cluster;
+  const isPaused = () => world.cluster.status.controlPaused === true;
+  return onCluster(cluster, { action: 'Pause' }, async () => {
+    const wasPaused = isPaused();
+    await entity.update('resume', { by: 'bob' });
+    await until(() => !isPaused());
+    return { wasPaused, isPaused: isPaused() };
+  });
 }
 
 /** A healthy member is replaced, and not its successor. */
@@ -130,7 +128,7 @@ async function onBackup(
     taskQueue: entity.taskQueue,
     unseen: 'EtcdCluster',
     spec: { backupRef: { name: world.ref.name }, ...BY_ANA, ...asked },
-    kill: (at, arrives) => world.kill(world.calls + 2 + 3 * at, arrives),
+    kill: (at, arrives) => world.kill(world.calls + at, arrives),
     deaths: () => deaths,
     left: () => left(entity),
     quiet: async () => {

@@ -18,8 +18,21 @@ export async function backedUp(spec: Partial<EtcdBackupSpec> = {}): Promise<Back
   return world;
 }
 
-/** What the watcher delivers of an EtcdRequest VerifyBackup. */
-export function askToVerify(world: BackupWorld, wanted: WantedVerification = {}, uid = UID): void {
-  const given = { uid, expiresAt: world.now + 3_600_000 };
-  world.say({ kind: 'verify', request: { by: 'ana', reason: 'an audit' }, given, wanted });
+/** Somebody creates an EtcdRequest VerifyBackup; done twice it is the same. */
+export function askToVerify(
+  world: BackupWorld,
+  { location, level, cluster }: WantedVerification = {},
+  uid = UID,
+): void {
+  world.ask(
+    {
+      action: 'VerifyBackup',
+      by: 'ana',
+      reason: 'an audit',
+      ...(location !== undefined && { location }),
+      ...(level !== undefined && { verify: level }),
+      ...(cluster !== undefined && { clusterRef: { name: cluster } }),
+    },
+    uid,
+  );
 }

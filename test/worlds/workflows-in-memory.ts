@@ -34,7 +34,7 @@ export interface Protocol<K extends Kind> {
     control(telling: K['Signal'] | undefined): ControlLike;
     /** The entity is told of each pass, and of the last one with the end. */
     readonly reports: boolean;
-    used?(ids: readonly number[]): K['Message'];
+    used?(ids: readonly (number | string)[]): K['Message'];
     /** What a pass of the operation itself gets besides: which run of its workflow this is. */
     inRun?(actor: K['Actor'], decision: K['Decision'], runId: string): K['Actor'];
   };
@@ -215,7 +215,7 @@ export class WorkflowsInMemory<K extends Kind> {
     return this.#protocol.operations?.inRun?.(actor, decision, this.#runId) ?? actor;
   }
 
-  #use(ids: readonly number[]): void {
+  #use(ids: readonly (number | string)[]): void {
     const message = ids.length === 0 ? undefined : this.#protocol.operations?.used?.(ids);
     if (message !== undefined) this.dispatch({ kind: 'message', message });
   }

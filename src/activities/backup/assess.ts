@@ -13,6 +13,9 @@ import { backupStatus } from '../../planner/backup/report.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
+import { settleBackupRequests } from '../../planner/requests/backup.ts';
+import { recordAccepted, recordOrphans, recordOutcomes, requestsAbout } from '../resource/etcd-requests.ts';
+import { runOfPass } from '../runtime/run-of-pass.ts';
 import { neededAsFarAsKnown } from './needed.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
@@ -23,6 +26,12 @@ export interface BackupAssessment {
   readonly summary: BackupSummary | undefined;
   /** The verification that was asked for makes no sense: of which request, and why. */
   readonly refused?: { readonly uid: string; readonly message: string };
+  /** By EtcdRequest, its uid: what holds, and a message to the workflow can end. */
+  readonly holding?: { readonly pause?: string };
+  /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
+  readonly revoked?: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  /** Who ends the operation under way by an EtcdRequest. */
+  readonly stop?: NonNullable<BackupActor['paused']>;
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -49,28 +58,48 @@ const SHOWN = 10;
 export async function assessBackup(
   deps: Dependencies,
   ref: BackupRef,
-  { actor, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
+  { actor: told, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
 ): Promise<BackupAssessment> {
   return retryOnConflict(async () => {
     const object = await readBackup(deps.kube, ref);
-    if (object === undefined) return { decision: planBackup(undefined, actor), summary: undefined };
+    if (object === undefined) {
+      await recordOrphans(deps, { kind: 'EtcdBackup', ...ref });
+      return { decision: planBackup(undefined, told), summary: undefined };
+    }
     const backup = backupFacts(object);
     const now = deps.now();
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
     const needed = isAsked ? await neededAsFarAsKnown(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
-    const cluster = actor.verify === undefined ? undefined : await clusterOf(deps, backup);
-    const observation = { now, backup, needed, jitterSeconds, ...(cluster && { cluster }) };
+    const requests =
+      told.isOperation === undefined ? await requestsAbout(deps.kube, { kind: 'EtcdBackup', ...ref }) : [];
+    const isVerified = told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
+    const cluster = isVerified ? await clusterOf(deps, backup) : undefined;
+    const observation = { now, backup, needed, jitterSeconds, requests, ...(cluster && { cluster }) };
+    const { createdAt } = backup;
+    const settled = settleBackupRequests(observation, told, { kind: 'EtcdBackup', ...ref, workflowId, createdAt });
+    const { actor, pause, revoked, stop } = settled;
+    const judge = { workflowId, runId: runOfPass(workflowId), now };
+    const changes = await recordAccepted(deps, settled.changes, judge);
     const decision = lookInTime(planBackup(observation, actor), observation);
     const verification = planVerification(observation, actor);
     const { uid = '' } = actor.verify ?? {};
-    const refused = verification?.kind === 'refused' && { refused: { uid, message: verification.message } };
+    const answer = {
+      decision,
+      ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
+      ...(pause && { holding: { pause: pause.request } }),
+      ...(Object.keys(revoked).length > 0 && { revoked }),
+      ...(stop && { stop }),
+    };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
-    if (observation.backup.deleting)
-      return { decision, summary: summaryOf(observation.backup.status, actor), ...refused };
-    const status = backupStatus(observation, actor, workflowId);
+    if (observation.backup.deleting) {
+      await recordOutcomes(deps, { changes, requests }, judge);
+      return { ...answer, summary: summaryOf(observation.backup.status, actor) };
+    }
+    const status = backupStatus(observation, actor, { workflowId, pause });
     await reportBackup(deps, object, status);
-    return { decision, summary: summaryOf(status, actor), ...refused };
+    await recordOutcomes(deps, { changes, requests }, judge);
+    return { ...answer, summary: summaryOf(status, actor) };
   });
 }
 

@@ -2,6 +2,7 @@
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
+import { acceptRequests } from '../resource/etcd-requests.ts';
 import { endLeftPod } from './serving-pod.ts';
 import {
   type BackupRef,
@@ -22,11 +23,14 @@ export async function beginBackup(
   if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
     throw preconditionChanged(`${where} is gone or being deleted`);
   }
-  const { startedAt, scheduledFor, requestedBy } = step;
+  const { startedAt, scheduledFor, requestedBy, requests: uids = [] } = step;
   const running = found.status?.progress?.startedAt;
   if (running !== undefined && running !== startedAt) {
     throw preconditionChanged(`${where} records the run of ${running}`);
   }
+  const outcome = { state: 'accepted', message: 'the backup has begun', ids: [startedAt] } as const;
+  if (uids.length > 0 && !(await acceptRequests(deps, { kind: 'EtcdBackup', ...ref }, { uids, outcome })))
+    throw preconditionChanged(`the requests for the backup of ${startedAt} have ended`);
   const backup = await setFinalizer(deps.kube, found, true);
   const { status } = backupFacts(backup);
   await reportBackup(deps, backup, {

@@ -15,6 +15,7 @@ import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { verdictOutcome, verifiedAfter } from '../../planner/backup/stored-verification.ts';
 import type { VerificationResult } from '../../planner/backup/verification.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
+import { acceptRequests } from '../resource/etcd-requests.ts';
 import {
   backupFacts,
   type BackupRef,
@@ -55,6 +56,10 @@ export async function verifyStoredBackup(
     read.status.verification.completedAt !== undefined
   )
     return;
+  const message = 'the verification has begun: status.verification of the EtcdBackup says how far it is';
+  const accepted = { uids: [step.request], outcome: { state: 'accepted', message } } as const;
+  if (!(await acceptRequests(deps, { kind: 'EtcdBackup', ...ref }, accepted)))
+    throw preconditionChanged('the request for this verification has ended');
   // Whoever deletes the resource waits until the verification has ended, and nothing of it is left.
   const backup = await setFinalizer(deps.kube, read, true);
   await record(order, verification => verification);

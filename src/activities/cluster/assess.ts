@@ -3,12 +3,13 @@ import { Context } from '@temporalio/activity';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { blocked, type Decision } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
-import type { Actor } from '../../planner/model/actor.ts';
+import type { Actor, PersonRequest } from '../../planner/model/actor.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { type RepairInPass, repairInPass } from '../../planner/operations/repair/in-pass.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
-import { judgeRequests, type Verdict } from '../../planner/checks/human-requests.ts';
+import type { Verdict } from '../../planner/checks/human-requests.ts';
+import { type Settled, settleRequests } from '../../planner/requests/cluster.ts';
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';
 import { statusOf } from '../../planner/report/status.ts';
@@ -19,21 +20,35 @@ import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { withTimeLimit } from '../../kube/time-limit.ts';
 import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
+import { recordAccepted, recordOrphans, recordOutcomes } from '../resource/etcd-requests.ts';
 import { readCluster } from '../resource/read-cluster.ts';
+import { runOfPass } from '../runtime/run-of-pass.ts';
 import { putBackEdited } from '../steps/apply-objects.ts';
 import { createMissing } from '../steps/ensure-objects.ts';
 import { messageOf } from '../../api/values/message-of.ts';
-import { timestamp } from '../../api/values/time.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 
 /** What a workflow needs to know of a pass: what to do, and what to show people. */
 export interface Assessment {
   readonly decision: Decision;
   readonly generation: number;
   readonly summary: ClusterSummary | undefined;
-  /** What became of each request. */
+  /** What became of each request that the workflow holds. */
   readonly verdicts?: readonly Verdict[];
+  /** By EtcdRequest, its uid: what holds, and a message to the workflow can end. */
+  readonly holding?: Holding;
+  /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
+  readonly revoked?: Settled['revoked'];
   /** What the pass repaired by itself before it looked once more. */
   readonly repaired?: RepairInPass;
+}
+
+/** Uids of EtcdRequests, and what is not done of them. */
+interface Holding {
+  readonly pause?: string;
+  readonly abort?: string;
+  readonly requests?: readonly (Pick<PersonRequest, 'kind' | 'target' | 'by'> & { readonly id: string })[];
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -86,14 +101,15 @@ export async function assess(deps: Dependencies, ref: ClusterRef, context: PassC
     () => pass(deps, ref, { ...context, repaired }),
     async () => {
       const cluster = await readCluster(deps.kube, ref);
-      return cluster === undefined ? gone(deps) : changing(deps, cluster);
+      return cluster === undefined ? gone(deps, ref) : changing(deps, cluster);
     },
   );
   const [step] = repaired;
   return step === undefined ? answer : { ...answer, repaired: step };
 }
 
-function gone(deps: Dependencies): Assessment {
+async function gone(deps: Dependencies, ref: ClusterRef): Promise<Assessment> {
+  await recordOrphans(deps, { kind: 'EtcdCluster', ...ref });
   deps.onPass({ decision: 'gone', ended: undefined });
   return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
 }
@@ -121,29 +137,33 @@ async function pass(
 ): Promise<Assessment> {
   const begun = deps.time.now();
   const first = await look(deps, ref, context);
-  if (first === undefined) return gone(deps);
+  if (first === undefined) return gone(deps, ref);
   const isRecent = deps.time.now() - begun < RECENT_MS;
   // What people asked for since the pass was asked for is not known to another attempt of it.
   const isFirst = context.repaired.length === 0 && Context.current().info.attempt === 1;
   const step =
-    isRecent && isFirst ? repairInPass(first.observation, context.actor, first.decision) : undefined;
+    isRecent && isFirst ? repairInPass(first.observation, first.settled.actor, first.decision) : undefined;
   if (step !== undefined) {
     const hasTime = { ...deps, kube: withTimeLimit(deps.kube, () => begun + REPAIR_MS - deps.time.now()) };
     if (await repair(hasTime, first.cluster, step)) context.repaired.push(step);
   }
   const seen = step === undefined ? first : await look(deps, ref, context);
-  if (seen === undefined) return gone(deps);
-  const { cluster, observation, decision } = seen;
+  if (seen === undefined) return gone(deps, ref);
+  const { cluster, observation, decision, settled } = seen;
+  const { holds, revoked, verdicts } = settled;
+  const judge = { workflowId: context.workflowId, runId: runOfPass(context.workflowId), now: observation.now };
+  const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
   // What a pass has mended, no run of an operation has.
-  const { ran: _, ...withoutRun } = context.actor;
-  const actor = context.repaired.length === 0 ? context.actor : withoutRun;
-  const findings = { observation, decision, actor, members: observedMembers(observation) };
+  const { ran: _, ...withoutRun } = settled.actor;
+  const actor = context.repaired.length === 0 ? settled.actor : withoutRun;
+  const findings = { observation, decision, actor, holds, members: observedMembers(observation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {
     status,
     events: ({ before, after }) => transitions(before, after),
   });
+  await recordOutcomes(deps, { changes, requests: observation.requests ?? [] }, judge);
   logStep(deps, cluster, status);
   deps.onPass({
     decision: decision.kind,
@@ -151,19 +171,34 @@ async function pass(
     upgraded: upgradedMembers(observation, status),
     repaired: context.repaired[0]?.kind,
   });
-  const verdicts = judgeRequests(observation, context.actor.requests);
   return {
     decision,
     generation: observation.cluster.generation,
     summary: summaryOf(observation, status),
     ...(verdicts.length > 0 && { verdicts }),
+    ...holdingOf(settled),
+    ...(Object.keys(revoked).length > 0 && { revoked }),
   };
+}
+
+/** What holds by EtcdRequests. */
+function holdingOf({ holds, actor }: Settled): Pick<Assessment, 'holding'> {
+  const requests = (actor.requests ?? []).flatMap(({ id, kind, target, by }) =>
+    typeof id === 'string' ? [{ id, kind, target, by }] : [],
+  );
+  const holding = withoutUndefined<Holding>({
+    pause: holds?.pause?.request,
+    abort: holds?.abort?.request,
+    requests: requests.length > 0 ? requests : undefined,
+  });
+  return Object.keys(holding).length > 0 ? { holding } : {};
 }
 
 interface Look {
   readonly cluster: EtcdCluster;
   readonly observation: Situation;
   readonly decision: Decision;
+  readonly settled: Settled;
 }
 
 /** What is there, and what is to be done about it; undefined when the resource is gone. */
@@ -171,7 +206,11 @@ async function look(deps: Dependencies, ref: ClusterRef, context: PassContext): 
   const seen = await observe(deps, ref);
   if (seen === undefined) return undefined;
   const observation = situationOf(seen.observation);
-  return { cluster: seen.cluster, observation, decision: decide(observation, context.actor) };
+  const { cluster } = seen;
+  const createdAt = parseTimestamp(cluster.metadata.creationTimestamp ?? undefined) ?? 0;
+  const target = { kind: 'EtcdCluster', ...ref, workflowId: context.workflowId, createdAt } as const;
+  const settled = settleRequests(observation, context.actor, target);
+  return { cluster, observation, decision: decide(observation, settled.actor), settled };
 }
 
 /** Whether the step was performed. What is refused is left to an operation, which tries again and says what is wrong. */

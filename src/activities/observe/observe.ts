@@ -29,6 +29,7 @@ import { currentHashes } from '../../planner/report/key-hashes.ts';
 import { keysExpected } from '../../planner/operations/restore/seed.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { backupsOfCluster } from './backups.ts';
+import { requestsAbout } from '../resource/etcd-requests.ts';
 import { restoresOfCluster } from '../resource/etcd-restore.ts';
 import { observeTls } from './certificates.ts';
 import { findObjects, getAll } from './cluster-objects.ts';
@@ -72,7 +73,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
   const isEveryNameAsked = undecided || incarnation?.rebuilt === true;
   const names = isEveryNameAsked ? findNames(deps, known) : Promise.resolve(NOT_ASKED);
-  const [owned, tls, defaultStorageClass, namesSeen, backups, restores] = await Promise.all([
+  const [owned, tls, defaultStorageClass, namesSeen, backups, restores, requests] = await Promise.all([
     names.then(({ names: found, unlabelled }) =>
       ownedObjects(deps.kube, known, { names: [...found, ...more], unlabelled, now: deps.now() }),
     ),
@@ -81,6 +82,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     names,
     backupsOfCluster(deps.kube, known),
     restoresOfCluster(deps.kube, known),
+    requestsAbout(deps.kube, { ...known, kind: 'EtcdCluster' }),
   ]);
   const cluster = withoutSettings(read) ? effectiveCluster(read, specificationOf(owned)) : read;
   const facts = cluster === read ? known : clusterFacts(cluster);
@@ -101,6 +103,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     tls: tls?.facts,
     ...(backups.length > 0 && { backups }),
     ...restores,
+    ...(requests.length > 0 && { requests }),
   };
   const expectedClusterId = expectedIdOf(observation);
   return { cluster, observation: { ...observation, expectedClusterId }, address };

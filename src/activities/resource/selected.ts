@@ -1,5 +1,5 @@
 /** Lists of custom resources by a field of theirs, so that a pass reads what concerns its cluster and not the whole namespace. */
-import { API_VERSION, type Kind } from '../../api/names.ts';
+import { API_VERSION, type Kind, type REQUEST_KIND } from '../../api/names.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 
@@ -16,7 +16,7 @@ export interface Selection {
  */
 export async function listSelected(
   kube: KubeClient,
-  kind: Kind,
+  kind: Kind | typeof REQUEST_KIND,
   { namespace, field, values }: Selection,
 ): Promise<readonly KubeObject[]> {
   const resource = { apiVersion: API_VERSION, kind };

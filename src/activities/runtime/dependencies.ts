@@ -1,5 +1,5 @@
 import type { ResourceEvent } from '../../api/events.ts';
-import type { ResourceRef } from '../../api/names.ts';
+import type { Kind, REQUEST_KIND, ResourceId } from '../../api/names.ts';
 import type { EtcdPort } from '../../etcd/port.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import type { ClaimStoreOwner, PodPlace } from '../../objects/claim-store.ts';
@@ -46,7 +46,7 @@ export interface Dependencies {
   /** The image that holds this program. */
   readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */
-  readonly recordEvent: (target: ResourceRef, event: ResourceEvent) => void;
+  readonly recordEvent: (target: ResourceId & { readonly kind: Kind | typeof REQUEST_KIND }, event: ResourceEvent) => void;
   /** The turns of snapshots at stores; everybody has one at once when left out. */
   readonly storeTurns?: Turns;
   /** The same at the nodes whose members are read. */
@@ -68,6 +68,8 @@ export interface Dependencies {
   readonly onPass: (report: PassReport) => void;
   /** Takes note of a run of an EtcdBackup that has ended. */
   readonly onBackup: (ended: BackupReport) => void;
+  /** Takes note of an EtcdRequest that has ended; nobody does when left out. */
+  readonly onRequest?: (action: string, outcome: string) => void;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: () => number;
   /** By how many milliseconds the clock of this machine is ahead of that; negative when it is behind. */

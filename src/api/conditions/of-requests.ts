@@ -1,17 +1,13 @@
-/** The conditions of an EtcdRequest, which the watcher writes. Pure data; see catalogue.ts. */
+/** The conditions of an EtcdRequest, which the passes of its resource write. Pure data; see catalogue.ts. */
 import type { ConditionTable } from './table.ts';
 
 const ASK_AGAIN = 'Read the message, and create another EtcdRequest if you still want it.';
 
 /** Reasons of the condition Accepted, beside those of an EtcdRestore. */
 export const REQUEST_ACCEPTED = {
-  True: { Taken: ['The workflow has accepted the request.'] },
+  True: { Taken: ['A pass has accepted the request.'] },
   Unknown: {
-    NotJudged: ['The workflow has the request; the next pass judges it.'],
-    NotDelivered: [
-      'The request has not reached the workflow; the operator tries again automatically.',
-      'Read the message, and see the condition TemporalUnavailable of the cluster. After status.expiresAt it is not accepted any more.',
-    ],
+    NotJudged: ['The request waits for its turn, and is accepted when it begins.'],
   },
   False: {
     RequestRefused: ['The request makes no sense now, or is not permitted.', ASK_AGAIN],
@@ -29,10 +25,6 @@ export const REQUEST_CONDITIONS = {
       InProgress: ['The request is accepted, and not done yet.'],
       RequestFailed: ['The request was accepted and has failed.', ASK_AGAIN],
       RequestAborted: ['A person aborted the request before it was done.'],
-      RequestLost: [
-        "The workflow no longer knows the request: Temporal's database was lost. It is not repeated.",
-        'See what the cluster does, and create another EtcdRequest if it is still needed.',
-      ],
       ResourceGone: ['The cluster, or the backup, was deleted before the request was done.'],
     },
   },

@@ -11,6 +11,8 @@ import {
   PLURALS,
   REQUEST_KIND,
   REQUEST_PLURAL,
+  REQUEST_BACKUP_FIELD,
+  REQUEST_CLUSTER_FIELD,
   RESTORE_CLUSTER_FIELD,
   VERSION,
 } from '../names.ts';
@@ -123,18 +125,19 @@ export function customResourceDefinitions(): readonly CustomResourceDefinition[]
     definition({
       kind: 'EtcdBackup',
       columns: BACKUP_COLUMNS,
-      selectable: BACKUP_CLUSTER_FIELD,
+      selectable: [BACKUP_CLUSTER_FIELD],
       schema: structuralSchema(etcdBackupSchema),
     }),
     definition({
       kind: 'EtcdRestore',
       columns: RESTORE_COLUMNS,
-      selectable: RESTORE_CLUSTER_FIELD,
+      selectable: [RESTORE_CLUSTER_FIELD],
       schema: structuralSchema(etcdRestoreSchema),
     }),
     definition({
       kind: REQUEST_KIND,
       columns: REQUEST_COLUMNS,
+      selectable: [REQUEST_CLUSTER_FIELD, REQUEST_BACKUP_FIELD],
       schema: structuralSchema(etcdRequestSchema),
     }),
   ];
@@ -145,8 +148,8 @@ type Definition = {
   readonly shortNames?: readonly string[];
   readonly scale?: object;
   readonly columns: readonly Column[];
-  /** A field that lists may be selected by. */
-  readonly selectable?: string;
+  /** The fields that lists may be selected by. */
+  readonly selectable?: readonly string[];
   readonly schema: StructuralSchema;
 };
 
@@ -177,7 +180,9 @@ function definition(input: Definition): CustomResourceDefinition {
           storage: true,
           subresources: { status: {}, ...(scale === undefined ? {} : { scale }) },
           additionalPrinterColumns: columns.map(printerColumn),
-          ...(selectable !== undefined && { selectableFields: [{ jsonPath: `.${selectable}` }] }),
+          ...(selectable !== undefined && {
+            selectableFields: selectable.map(field => ({ jsonPath: `.${field}` })),
+          }),
           schema: { openAPIV3Schema: wholeObject(schema) },
         },
       ],

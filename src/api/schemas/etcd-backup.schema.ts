@@ -11,6 +11,7 @@ import {
   text,
   timeZone,
 } from './parts.schema.ts';
+import { asked } from './etcd-cluster-status.schema.ts';
 import { blockRules, storeBlocks } from './stores.schema.ts';
 import { STORE_TYPES } from '../stores.ts';
 
@@ -235,6 +236,10 @@ const backupStatus = z
         message: text(4096, 'What was found, or why there is no verdict yet.').optional(),
       })
       .describe('The last verification of a stored backup that an EtcdRequest asked for.')
+      .optional(),
+    userRequests: z
+      .object({ pause: z.object(asked).describe('The pause that holds.').optional() })
+      .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.')
       .optional(),
     nextRun: time('When the next backup is due, or the failed one is tried again.').optional(),
   })

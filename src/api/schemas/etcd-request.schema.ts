@@ -142,9 +142,16 @@ const requestStatus = z
     message: text(4096, 'What became of it, for people.').optional(),
     conditions: conditions.optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
-    workflowID: text(512, 'The Temporal workflow that the request was delivered to.').optional(),
-    runID: text(64, 'The run of this workflow that took it; its history contains the request.').optional(),
+    workflowID: text(512, 'The Temporal workflow of the resource that the request is about.').optional(),
+    runID: text(64, 'The run whose pass judged it last; its history contains that pass.').optional(),
     operation: text(256, 'The operation that carries it out, or that is approved.').optional(),
+    ids: z
+      .array(text(512, 'An id.'))
+      .max(64)
+      .describe(
+        'What it is about, fixed when it was accepted: ids of members, uids of pods, the start of a run, or what it ends.',
+      )
+      .optional(),
     expiresAt: z.iso.datetime().max(64).describe('Until when it may be accepted.').optional(),
     completedAt: z.iso
       .datetime()

@@ -261,6 +261,7 @@ async function makeWorkers(
     logger: logger.child({ component: 'activities' }),
     onPass: metrics.pass,
     onBackup: metrics.backup,
+    onRequest: metrics.request,
     now: kubernetes.clock.now,
     time: realTime,
     clockAheadMs: kubernetes.clock.aheadMs,

@@ -1,7 +1,7 @@
 /** What one pass of an EtcdBackup knows, and what it answers. Plain JSON. */
 import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
-import type { EtcdBackup, EtcdBackupStatus } from '../../api/schemas/types.ts';
+import type { EtcdBackup, EtcdBackupStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { WantedVerification } from '../../api/values/requests.ts';
 import type { StepTiming } from '../model/steps/row.ts';
 import type { BackupStep } from './steps.ts';
@@ -32,6 +32,8 @@ export interface BackupObservation {
   readonly needed?: readonly string[];
   /** The EtcdCluster that the backup is of; absent: it is of none, or nobody needs to know. */
   readonly cluster?: 'there' | 'deleting' | 'missing';
+  /** The EtcdRequests about it, finished ones included. */
+  readonly requests?: readonly EtcdRequest[];
 }
 
 /** What people asked of the workflow, and how its last run ended: what the resource does not say. */
@@ -39,11 +41,19 @@ export interface BackupActor {
   readonly paused?: Asked;
   /** A backup now, whatever the schedule says. */
   readonly requested?: Asked;
+  /** Uids of the EtcdRequests for it, which its first step accepts. */
+  readonly requests?: readonly string[];
   /** A stored backup is to be verified. */
   readonly verify?: AskedVerification;
-  /** The run that began then was stopped by a person. */
+  /** The uid of the request for the verification that is under way. */
+  readonly verifying?: string;
+  /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it. */
+  readonly spent?: readonly string[];
+  /** The pass of an operation: what users ask for is judged by the passes of the EtcdBackup itself. */
+  readonly isOperation?: true;
+  /** The run that began then, or the verification with this uid, was stopped by a person. */
   readonly aborted?: Asked & { readonly startedAt: string };
-  /** The run that began then, or the work of another operation, failed; it is tried again at `retryAt` (ms since the epoch). */
+  /** The run that began then, the verification with this uid, or the work of another operation, failed; it is tried again at `retryAt` (ms since the epoch). */
   readonly failed?: {
     readonly operation: BackupOperation;
     readonly startedAt?: string;
@@ -63,6 +73,8 @@ export interface AskedVerification extends WantedVerification, Asked {
 interface Asked {
   readonly by?: string;
   readonly reason?: string;
+  /** When the workflow received it, in milliseconds since the epoch. */
+  readonly at?: number;
 }
 
 export type BackupOperation = 'takeBackup' | 'verifyStoredBackup' | 'pruneBackups' | 'releaseBackup';

@@ -147,11 +147,16 @@ function verifying(observation: BackupObservation, actor: BackupActor): BackupSt
 }
 
 /** The backup that is to be begun now, if one is. */
-function beginning(observation: BackupObservation, { requested }: BackupActor): BackupStep | undefined {
+function beginning(observation: BackupObservation, { requested, requests }: BackupActor): BackupStep | undefined {
   const { backup, now } = observation;
   const startedAt = startOf(backup, now);
   if (requested !== undefined)
-    return { kind: 'beginBackup', startedAt, requestedBy: attribution(requested).slice(0, 256) };
+    return {
+      kind: 'beginBackup',
+      startedAt,
+      requestedBy: attribution(requested).slice(0, 256),
+      ...(requests && { requests }),
+    };
   if (isAskedFor(backup, now))
     return { kind: 'beginBackup', startedAt, requestedBy: 'an upgrade of the cluster' };
   if (backup.config.suspended) return undefined;

@@ -23,14 +23,25 @@ import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 /** As many entries as the schema lets status hold. */
 const MOST_ENTRIES = 256;
 
+/** A pause by an EtcdRequest, if one holds. */
+type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
+
 /** The whole status that a pass writes. */
 export function backupStatus(
   observation: BackupObservation,
   actor: BackupActor,
-  workflowId: string,
+  { workflowId, pause }: { readonly workflowId: string; readonly pause: Pause },
 ): EtcdBackupStatus {
   const { backup, now } = observation;
-  const { progress: recorded, history, schedule: _, conditions: __, nextRun: ___, ...before } = backup.status;
+  const {
+    progress: recorded,
+    history,
+    schedule: _,
+    conditions: __,
+    nextRun: ___,
+    userRequests: ____,
+    ...before
+  } = backup.status;
   const progress = currentRun(observation, actor);
   const ended =
     recorded?.startedAt !== undefined && progress === undefined
@@ -47,6 +58,7 @@ export function backupStatus(
     phase: phaseOf(observation, { progress, lastRun }),
     observedGeneration: backup.generation,
     workflowID: workflowId,
+    ...(pause && { userRequests: { pause } }),
     schedule: { ...schedule, ...(due && { dueBy: timestamp(due.endsBy) }) },
     ...(progress && { progress }),
     ...(lastRun && { lastRun }),

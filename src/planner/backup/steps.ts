@@ -12,7 +12,14 @@ interface Transfer extends Run {
 }
 
 export const BACKUP_STEPS = {
-  beginBackup: resourceRow<Run & { readonly scheduledFor?: string; readonly requestedBy?: string }>({
+  beginBackup: resourceRow<
+    Run & {
+      readonly scheduledFor?: string;
+      readonly requestedBy?: string;
+      /** Uids of the EtcdRequests that asked for it. */
+      readonly requests?: readonly string[];
+    }
+  >({
     timing: short,
     summary: ({ startedAt, scheduledFor, requestedBy }) =>
       requestedBy === undefined

@@ -10,9 +10,9 @@ import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /** What became of a request. */
 export type Verdict =
-  | { readonly id: number; readonly outcome: 'refused' | 'done'; readonly message: string }
+  | { readonly id: PersonRequest['id']; readonly outcome: 'refused' | 'done'; readonly message: string }
   | {
-      readonly id: number;
+      readonly id: PersonRequest['id'];
       readonly outcome: 'accepted';
       readonly ids: readonly string[];
       readonly message: string;

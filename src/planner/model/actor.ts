@@ -1,10 +1,10 @@
-/** What people asked of a cluster's workflow. */
+/** What users want of a cluster. */
 import type { RequestKind } from '../../api/values/requests.ts';
 
 /** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
 export interface Approval {
-  /** Tells it from other approvals of the same; given by the workflow that received it. */
-  readonly id: number;
+  /** Tells it from other approvals of the same: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
+  readonly id: number | string;
   readonly operation: string;
   /** What is consented to: member ids, versions, whatever the planner asks for. */
   readonly ids: readonly string[];
@@ -16,8 +16,10 @@ export interface Approval {
 
 /** Something that a person asked to have done. */
 export interface PersonRequest {
-  /** Tells it from other requests; given by the workflow that received it. */
-  readonly id: number;
+  /** Tells it from other requests: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
+  readonly id: number | string;
+  /** When it was accepted, or received, in milliseconds since the epoch: the earlier one goes first. Absent: before all others. */
+  readonly at?: number;
   readonly kind: RequestKind;
   /** Name or id of a member; empty: all of them. */
   readonly target: string;
@@ -29,7 +31,12 @@ export interface PersonRequest {
 
 /** What the world does not say: what people asked of the workflow, and what it performed. */
 export interface Actor {
-  readonly paused?: { readonly by?: string; readonly reason?: string };
+  readonly paused?: {
+    readonly by?: string;
+    readonly reason?: string;
+    /** When the workflow received it, in milliseconds since the epoch. */
+    readonly at?: number;
+  };
   /** An operation that was aborted stays aborted until the specification changes or someone sends resync. */
   readonly aborted?: {
     readonly operation: string;
@@ -38,6 +45,8 @@ export interface Actor {
     readonly subject?: string;
     readonly by?: string;
     readonly reason?: string;
+    /** As of a pause. */
+    readonly at?: number;
   };
   /**
    * An operation whose step failed is shown as failed until it is tried again, at `retryAt` (ms since the epoch). `step`: the kind of
@@ -53,6 +62,8 @@ export interface Actor {
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */
   readonly requests?: readonly PersonRequest[];
+  /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it, or the approval was used. */
+  readonly spent?: readonly string[];
   /**
    * Nothing is under way, so the pass may repair by itself: what is missing, or also what was edited, unless that has to wait because it
    * was put back again and again.

@@ -68,7 +68,7 @@ export type Decision =
       /** The steps that follow `step` without another look: what they need is known, and each makes sure of it when it is performed. */
       readonly following?: readonly Following[];
       /** The approval that `step` uses up. */
-      readonly approval?: number;
+      readonly approval?: number | string;
       /** What was asked for, where that can be asked for again: an abort holds for this one. */
       readonly subject?: string;
       /** It ends what was begun and aborted: the abort does not stop it. */

@@ -5,7 +5,7 @@
 import type { BackupOfCluster } from './backups-of-cluster.ts';
 import type { RestoreOfCluster } from './restore-of-cluster.ts';
 import type { ClusterConfig } from '../../api/defaults/etcd-cluster.ts';
-import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { EtcdCluster, EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { FirstStart } from '../../objects/first-start.ts';
 import type { TrustedAuthorities } from '../../objects/trusted.ts';
 import type { Actor } from './actor.ts';
@@ -263,6 +263,8 @@ export interface Observation {
   readonly restores?: readonly RestoreOfCluster[] | undefined;
   /** Names of the EtcdRestores of this cluster that have ended, well or not. */
   readonly restoresEnded?: readonly string[] | undefined;
+  /** The EtcdRequests about this cluster, finished ones included. */
+  readonly requests?: readonly EtcdRequest[] | undefined;
   /** What people said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
 }

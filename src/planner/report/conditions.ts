@@ -8,6 +8,7 @@ import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
 import { type Actor, attribution } from '../model/actor.ts';
+import type { UserRequests } from '../requests/common.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
@@ -34,6 +35,8 @@ export interface Findings {
   readonly observation: Situation;
   readonly decision: Decision;
   readonly actor: Actor;
+  /** What holds of EtcdRequests. */
+  readonly holds?: UserRequests | undefined;
   readonly members: readonly ObservedMember[];
 }
 

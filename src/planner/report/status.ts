@@ -78,6 +78,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
     ...operationsOf(findings, context),
+    userRequests: findings.holds,
     awaitedApproval: findings.decision.kind === 'blocked' ? findings.decision.consent : undefined,
     incarnation: remembered(incarnation, findings.observation),
     clusterID,

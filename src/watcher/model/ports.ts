@@ -31,8 +31,6 @@ export interface WatcherMetrics {
   signalSent(kind: Kind, outcome: Exclude<Processed['outcome'], 'skipped'>, seconds: number): void;
   /** How many other installations serve the same task queue of Temporal. */
   otherInstallations(count: number): void;
-  /** An EtcdRequest ended; `action` is one of those that this release knows, or Other. */
-  requestEnded(action: string, outcome: string): void;
 }
 
 /** One kind to be followed through every failure until `stop`. */
@@ -62,7 +60,6 @@ export const silentMetrics: WatcherMetrics = {
   withoutPass: () => {},
   signalSent: () => {},
   otherInstallations: () => {},
-  requestEnded: () => {},
 };
 
 /** The machine's own time and chance. */

@@ -8,6 +8,8 @@ import { failedDelivery, type TemporalPort } from './client.ts';
 export interface SignalDeps {
   readonly temporal: TemporalPort;
   readonly known: KnownResources;
+  /** Whether a pass is needed for a resource that does not exist. */
+  readonly isOrphan: (key: string) => boolean;
   readonly clock: Clock;
   readonly metrics: WatcherMetrics;
   readonly logger: WatcherLogger;
@@ -26,14 +28,15 @@ export async function signal(deps: SignalDeps, key: string, abort: AbortSignal):
 }
 
 async function send(
-  { temporal, known }: SignalDeps,
+  { temporal, known, isOrphan }: SignalDeps,
   key: string,
   abort: AbortSignal,
 ): Promise<{ readonly outcome: 'delivered' } | FailedProcessing> {
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
   if (resource === undefined) {
-    await temporal.tellIfRunning(refOf(key), abort);
+    if (isOrphan(key)) await temporal.tell(refOf(key), {}, abort);
+    else await temporal.tellIfRunning(refOf(key), abort);
     return { outcome: 'delivered' };
   }
   const { ref, generation, resourceVersion } = resource;

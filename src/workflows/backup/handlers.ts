@@ -1,7 +1,6 @@
 /** Registers the handlers of an EtcdBackup's messages, and answers its queries. */
 import { log, setDefaultSignalHandler, setHandler, uuid4 } from '@temporalio/workflow';
 import type { EntityDriver } from '../temporal/entity-driver.ts';
-import { carryOut, refuseExpired } from '../temporal/given.ts';
 import { handleCommonMessages } from '../temporal/handlers.ts';
 import type { View } from '../engine/entity.ts';
 import {
@@ -13,7 +12,6 @@ import {
   verifyUpdate,
 } from '../messages/backup.ts';
 import { isBackupEnding } from '../messages/shapes.ts';
-import { givenFrom } from '../messages/given.ts';
 import { refusal } from '../messages/refusal.ts';
 import { requestFrom } from '../messages/text.ts';
 import type { BackupKind } from './rules.ts';
@@ -35,41 +33,34 @@ export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
       const { running } = driver.entity;
       return running === undefined ? NOTHING_TO_ABORT : `${running.operation} is aborted`;
     },
-    senseless: kind => senseless(driver.entity, kind),
     status: () => statusAnswer(driver.entity),
     plan: () => planAnswer(driver.entity),
   });
   const backup = (sent: unknown) =>
     driver.dispatch({
       kind: 'message',
-      message: { kind: 'backup', request: requestFrom(sent), given: givenFrom(sent) },
+      message: { kind: 'backup', request: requestFrom(sent) },
     });
   setHandler(backupSignal, backup, { description: 'create a backup now: {"by": "…", "reason": "…"}' });
-  setHandler(backupUpdate, sent =>
-    carryOut(driver, sent, () => {
-      backup(sent);
-      const isTaken = driver.entity.running?.operation === 'takeBackup';
-      return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
-    }),
-  );
+  setHandler(backupUpdate, sent => {
+    backup(sent);
+    const isTaken = driver.entity.running?.operation === 'takeBackup';
+    return isTaken ? 'a backup will follow the running one' : 'a backup is starting';
+  });
   setHandler(
     verifyUpdate,
-    sent =>
-      carryOut(driver, sent, () => {
-        const wanted = wantedFrom(sent);
-        if (typeof wanted === 'string') throw refusal(wanted);
-        const given = givenFrom(sent) ?? { uid: uuid4(), expiresAt: Date.now() + HOUR_MS };
-        driver.dispatch({
-          kind: 'message',
-          message: { kind: 'verify', request: requestFrom(sent), given, wanted },
-        });
-        return 'the verification is recorded: its verdict will be status.verification of the EtcdBackup';
-      }),
+    sent => {
+      const of = wantedFrom(sent);
+      if (typeof of === 'string') throw refusal(of);
+      const wanted = { uid: uuid4(), expiresAt: Date.now() + HOUR_MS, ...requestFrom(sent), ...of };
+      driver.dispatch({ kind: 'message', message: { kind: 'verify', wanted } });
+      return 'the verification is recorded: its verdict will be status.verification of the EtcdBackup';
+    },
     {
       description: 'verify a stored backup: {"location": "…", "level": "Restore", "by": "…", "reason": "…"}',
       validator: sent => {
         const wanted = wantedFrom(sent);
-        if (refuseExpired(driver, sent) === 'new' && typeof wanted === 'string') throw refusal(wanted);
+        if (typeof wanted === 'string') throw refusal(wanted);
       },
     },
   );
@@ -81,11 +72,6 @@ export function handleBackupMessages(driver: EntityDriver<BackupKind>): void {
 }
 
 const NOTHING_TO_ABORT = 'nothing to abort: no backup is running';
-
-function senseless({ people, running }: View<BackupKind>, kind: 'abort' | 'resume'): string | undefined {
-  if (kind === 'abort') return running === undefined ? NOTHING_TO_ABORT : undefined;
-  return people.paused === undefined ? 'nothing to resume: it is not paused' : undefined;
-}
 
 function statusAnswer({ people: { paused }, running, assessment }: View<BackupKind>): BackupAnswer {
   return {

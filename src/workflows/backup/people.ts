@@ -1,21 +1,25 @@
 /** What people asked of an EtcdBackup that the world does not say, and what has ended. Pure. */
 import type { BackupActor, BackupAssessment, BackupOperation } from '../../activities/index.ts';
 import type { BackupEnding } from '../messages/backup.ts';
-import type { Given, Request, WantedVerification } from '../../api/values/requests.ts';
-import { remember, type Remembering } from '../engine/given.ts';
+import type { Request } from '../../api/values/requests.ts';
 import type { CommonMessage } from '../messages/resource.ts';
-import { expireGiven, waitingGiven } from './given.ts';
-import {
-  endedVerification,
-  expireVerifications,
-  waitingVerification,
-  withVerification,
-} from './verifications.ts';
 
-export interface BackupPeople extends Remembering {
-  readonly paused: Request | undefined;
+/** A verification that was asked for by a message. */
+type Wanted = NonNullable<BackupActor['verify']> & {
+  /** In milliseconds since the epoch. */
+  readonly expiresAt: number;
+};
+
+export interface BackupPeople {
+  readonly paused: BackupActor['paused'] | undefined;
   /** A backup now. */
   readonly requested: Request | undefined;
+  /** Verifications that have not begun. */
+  readonly wanted?: readonly Wanted[];
+  /** The uid of the one that is under way. */
+  readonly verifying?: string | undefined;
+  /** Uids of EtcdRequests of which nothing holds any more: a message has ended it. */
+  readonly spent?: readonly string[];
   readonly aborted: BackupActor['aborted'];
   readonly failed: BackupActor['failed'];
   /** The run after which retention was seen to. */
@@ -44,20 +48,17 @@ export interface BackupRunning {
 /** What is sent to a backup's entity, as it is taken. */
 export type BackupMessage =
   | CommonMessage
-  | { readonly kind: 'backup'; readonly request: Request; readonly given?: Given | undefined }
-  | {
-      readonly kind: 'verify';
-      readonly request: Request;
-      readonly given: Given;
-      readonly wanted: WantedVerification;
-    };
+  | { readonly kind: 'backup'; readonly request: Request }
+  | { readonly kind: 'verify'; readonly wanted: Wanted };
 
 /** What people asked for and what has ended, as the planner takes it. */
 export function actorOf(people: BackupPeople): BackupActor {
-  const { paused, requested = waitingGiven(people), aborted, failed, prunedAfter } = people;
-  const verify = waitingVerification(people);
+  const { paused, requested, aborted, failed, prunedAfter, verifying, spent, wanted = [] } = people;
+  const [{ expiresAt: _, ...verify } = { expiresAt: 0 }] = wanted;
   return {
-    ...(verify && { verify }),
+    ...('uid' in verify && { verify }),
+    ...(verifying !== undefined && { verifying }),
+    ...(spent && { spent }),
     ...(paused && { paused }),
     ...(requested && { requested }),
     ...(aborted && { aborted }),
@@ -68,49 +69,64 @@ export function actorOf(people: BackupPeople): BackupActor {
 
 /** A failure of a backup stands until the next one; any other is forgotten when it may be tried again. */
 export function forgetExpired(known: BackupPeople, now: number): BackupPeople {
-  const people = expireVerifications(expireGiven(known, now), now);
-  const { failed } = people;
+  const { failed, wanted = [] } = known;
+  const waiting = wanted.filter(({ expiresAt }) => now <= expiresAt);
+  const people = waiting.length === wanted.length ? known : { ...known, wanted: waiting };
   const isOver = failed !== undefined && failed.operation !== 'takeBackup' && failed.retryAt <= now;
   return isOver ? { ...people, failed: undefined } : people;
 }
 
-export function afterMessage(people: BackupPeople, message: BackupMessage, isRunning: boolean): BackupPeople {
+export function afterMessage(
+  { people, running, assessment }: Concluding & { readonly running: unknown },
+  message: BackupMessage,
+): BackupPeople {
   switch (message.kind) {
     case 'pause':
       return { ...people, paused: message.request };
     case 'resume':
-      return { ...people, paused: undefined };
+      return resumed(people, assessment?.holding?.pause);
     case 'backup':
-      return withRequest(people, message);
+      return { ...people, requested: message.request };
     case 'verify':
-      return withVerification(people, message);
-    case 'given':
-      return remember(people, message.given, { state: 'done', message: message.answer });
+      return { ...people, wanted: [...(people.wanted ?? []), message.wanted].slice(-MOST) };
     case 'resync':
       return { ...people, failed: undefined, prunedAfter: undefined };
     case 'abort':
-      return isRunning ? { ...people, stop: message.request } : people;
+      return running === undefined ? people : { ...people, stop: message.request };
   }
 }
 
-function withRequest(
-  people: BackupPeople,
-  { request, given }: Extract<BackupMessage, { kind: 'backup' }>,
-): BackupPeople {
-  if (given === undefined) return { ...people, requested: request };
-  const waiting = { state: 'waiting', message: 'the backup has not begun' } as const;
-  return remember(people, given, { backup: { request, before: '' }, ...waiting });
+/** As many verifications wait, and as many uids are remembered. */
+const MOST = 32;
+
+function resumed(people: BackupPeople, pause: string | undefined): BackupPeople {
+  const { spent = [] } = people;
+  const isNew = pause !== undefined && !spent.includes(pause);
+  return { ...people, paused: undefined, ...(isNew && { spent: [...spent, pause].slice(-MOST) }) };
+}
+
+/** After a pass: what it found to make no sense, and what an EtcdRequest has ended, is forgotten, unless something newer is there. */
+export function afterPass(people: BackupPeople, { refused, revoked = {} }: BackupAssessment): BackupPeople {
+  const { wanted = [] } = people;
+  const { paused, failed, prunedAfter } = revoked;
+  return {
+    ...people,
+    ...(refused && { wanted: wanted.filter(({ uid }) => uid !== refused.uid) }),
+    ...(paused && paused.at === people.paused?.at && { paused: undefined }),
+    ...(failed && failed.retryAt === people.failed?.retryAt && { failed: undefined }),
+    ...(prunedAfter !== undefined && prunedAfter === people.prunedAfter && { prunedAfter: undefined }),
+  };
 }
 
 /** Who ends the operation under way, if anybody does: the resource may be going. */
 export function stopFor(
   { stop }: BackupPeople,
   { operation }: BackupRunning,
-  { decision }: BackupAssessment,
+  { decision, stop: asked }: BackupAssessment,
 ): Request | undefined {
   const isReleased = decision.kind === 'operate' && decision.operation === 'releaseBackup';
   const goes = decision.kind === 'gone' || (isReleased && operation !== 'releaseBackup');
-  return goes ? { by: 'deletion of the resource' } : stop;
+  return goes ? { by: 'deletion of the resource' } : (stop ?? asked);
 }
 
 interface Concluding {
@@ -124,8 +140,7 @@ export function afterOperation(
   { operation, outcome, startedAt, message, by }: BackupEnding,
   retryAt: number,
 ): BackupPeople {
-  const left = { ...people, stop: undefined };
-  if (operation === 'verifyStoredBackup') return endedVerification(left, { outcome, message, by });
+  const left = { ...people, stop: undefined, verifying: undefined };
   const run = startedAt === undefined ? {} : { startedAt };
   switch (outcome) {
     case 'ended':

@@ -4,8 +4,6 @@ import type { Kind, Rules } from '../engine/entity.ts';
 import type { ControlLike, OperationRules, Outcome } from '../engine/operation.ts';
 import type { BackupEnding } from '../messages/backup.ts';
 import type { Request } from '../../api/values/requests.ts';
-import { begunGiven, noteGiven } from './given.ts';
-import { begunVerification, noteRefused, noteVerdict } from './verifications.ts';
 import {
   actorOf,
   type BackupMessage,
@@ -13,6 +11,7 @@ import {
   type BackupRunning,
   afterOperation,
   afterMessage,
+  afterPass,
   forgetExpired,
   stopFor,
 } from './people.ts';
@@ -40,8 +39,9 @@ export const backupRules: Rules<BackupKind> = {
   isHeldBack: ({ failed }, { operation }) => operation === 'releaseBackup' && failed?.operation === operation,
   // What is recorded in the resource need not be asked for again.
   onStarted: (people, { isRequested, verifies }) => {
-    if (verifies !== undefined) return begunVerification(people, verifies);
-    return isRequested ? begunGiven({ ...people, requested: undefined }) : people;
+    if (verifies === undefined) return isRequested ? { ...people, requested: undefined } : people;
+    const wanted = (people.wanted ?? []).filter(({ uid }) => uid !== verifies);
+    return { ...people, wanted, verifying: verifies };
   },
   isFailure: ({ outcome }) => outcome === 'failed',
 
@@ -58,14 +58,14 @@ export const backupRules: Rules<BackupKind> = {
 
   onPass({ people, running, assessment }) {
     if (assessment === undefined) return { people };
-    const known = noteRefused(people, assessment);
-    if (running === undefined) return { people: noteVerdict(noteGiven(known, assessment), assessment) };
+    const known = afterPass(people, assessment);
+    if (running === undefined) return { people: known };
     return { people: { ...known, stop: undefined }, signal: stopFor(people, running, assessment) };
   },
 
-  onMessage: ({ people, running }, message) => ({
-    people: afterMessage(people, message, running !== undefined),
-    dirty: message.kind !== 'given',
+  onMessage: (view, message) => ({
+    people: afterMessage(view, message),
+    dirty: true,
     resetsBackoff: message.kind === 'resync',
   }),
 
@@ -88,7 +88,7 @@ export const backupRunRules: OperationRules<BackupRun> = {
   countsRepeats: false,
   countsUndone: () => false,
   // Only the entity passes on what people asked for.
-  actor: () => ({}),
+  actor: () => ({ isOperation: true }),
   next({ operation }, { decision: next }) {
     const goesOn = next.kind === 'operate' && next.operation === operation;
     return goesOn && next.step.kind !== 'beginBackup' ? next : undefined;
@@ -105,6 +105,7 @@ export function endingOf(
   return {
     operation,
     ...('startedAt' in step && { startedAt: step.startedAt }),
+    ...('request' in step && { startedAt: step.request }),
     // A run of a backup is never handed back: its rules say so.
     outcome: outcome === 'handedBack' ? 'ended' : outcome,
     ...(message !== undefined && { message }),

@@ -3,11 +3,13 @@ import type { Assessment } from '../../activities/index.ts';
 import type { View } from '../engine/entity.ts';
 import type { PlanAnswer, StatusAnswer } from '../messages/cluster.ts';
 import { unexpired } from './approvals.ts';
+import { waitingRequests } from './people.ts';
 import type { ClusterKind } from './rules.ts';
 
 /** What is: as the last pass saw it. */
 export function statusAnswer({ people, running, assessment }: View<ClusterKind>): StatusAnswer {
-  const { paused, refused, requests } = people;
+  const { paused, refused } = people;
+  const requests = waitingRequests(people, assessment);
   const approvals = unexpired(people.approvals, Date.now());
   return {
     ...(paused && { paused }),

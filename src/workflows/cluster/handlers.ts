@@ -7,8 +7,7 @@ import { isProgress } from '../messages/shapes.ts';
 import { refusal } from '../messages/refusal.ts';
 import { planAnswer, statusAnswer } from './answers.ts';
 import { type Approval, approvalFrom, isNeeded, neededApproval } from './approvals.ts';
-import { carryOut, refuseExpired } from '../temporal/given.ts';
-import { answerToAbort, type ClusterMessage, NOTHING_TO_ABORT } from './people.ts';
+import { answerToAbort, type ClusterMessage } from './people.ts';
 import { handleRequests } from './request-handlers.ts';
 import type { ClusterKind } from './rules.ts';
 
@@ -27,7 +26,6 @@ export function handleMessages(driver: Driver): void {
     },
     paused: 'paused: no further step is performed',
     abort: () => answerToAbort(driver.entity),
-    senseless: kind => senseless(driver, kind),
     // Until the running operation has received it, a further step could begin.
     confirm: async answer => {
       await driver.delivered();
@@ -63,34 +61,23 @@ function handleApprovals(driver: Driver, send: (message: ClusterMessage) => void
   setHandler(approveSignal, sent => void approve(sent), { description });
   setHandler(
     approveUpdate,
-    sent =>
-      carryOut(driver, sent, async () => {
-        // What waits for a person may have begun to wait a moment ago.
-        if (!isWanted(sent)) await nextPass(driver);
-        if (!isWanted(sent))
-          throw refusal(`nothing waits for this approval: ${neededApproval(driver.entity.assessment)}`);
-        const approval = approve(sent);
-        if (typeof approval === 'string') throw refusal(approval);
-        return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
-      }),
+    async sent => {
+      // What waits for a person may have begun to wait a moment ago.
+      if (!isWanted(sent)) await nextPass(driver);
+      if (!isWanted(sent))
+        throw refusal(`nothing waits for this approval: ${neededApproval(driver.entity.assessment)}`);
+      const approval = approve(sent);
+      if (typeof approval === 'string') throw refusal(approval);
+      return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
+    },
     {
       description,
       validator: sent => {
-        if (refuseExpired(driver, sent) === 'known') return;
         const approval = read(sent);
         if (typeof approval === 'string') throw refusal(approval);
       },
     },
   );
-}
-
-function senseless({ entity }: Driver, kind: 'abort' | 'resume'): string | undefined {
-  if (kind === 'abort') {
-    const answer = answerToAbort(entity);
-    return answer === NOTHING_TO_ABORT ? answer : undefined;
-  }
-  if (entity.people.paused !== undefined) return undefined;
-  return 'nothing to resume: no message has paused it (spec.paused is a field of the specification)';
 }
 
 async function nextPass(driver: Driver): Promise<void> {

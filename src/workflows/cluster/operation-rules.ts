@@ -15,12 +15,13 @@ export const operationRules: OperationRules<ClusterOperation> = {
   countsRepeats: true,
   countsUndone: decision => clusterRules.repeats?.(decision, undefined) !== undefined,
   // Without the approvals that were used up.
-  actor: ({ paused, aborted, failed, approvals = [], requests = [] }, used) =>
+  actor: ({ paused, aborted, failed, approvals = [], requests = [], spent = [] }, used) =>
     actorOf({
       paused,
       aborted,
       failed,
       requests,
+      spent: [...spent, ...used.filter(id => typeof id === 'string')],
       approvals: approvals.filter(({ id }) => !used.includes(id)),
     }),
   next: ({ operation }, { decision }) =>

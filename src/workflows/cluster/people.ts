@@ -1,16 +1,14 @@
 /** What people asked of a cluster that the world does not say, and what becomes of it. Pure: handlers and passes only call it. */
 import type { Actor, Assessment, Operation } from '../../activities/index.ts';
-import { type Given, OPERATION_OF } from '../../api/values/requests.ts';
+import { OPERATION_OF } from '../../api/values/requests.ts';
 import type { Ending } from '../messages/cluster.ts';
 import type { Request } from '../../api/values/requests.ts';
 import type { CommonMessage } from '../messages/resource.ts';
-import { remember, type Remembering } from '../engine/given.ts';
 import { type Approval, unexpired, withApproval } from './approvals.ts';
-import { expireGiven, noteGiven } from './given.ts';
 import { afterVerdicts, type PersonRequest, type Verdict } from './requests.ts';
 
-export interface ClusterPeople extends Remembering {
-  readonly paused: Request | undefined;
+export interface ClusterPeople {
+  readonly paused: Actor['paused'] | undefined;
   /** Asked for, not yet carried out. */
   readonly abort: Request | undefined;
   readonly aborted: Actor['aborted'];
@@ -25,6 +23,8 @@ export interface ClusterPeople extends Remembering {
   readonly judged: readonly Verdict[];
   /** Approvals and requests are numbered, over all runs. */
   readonly nextId: number;
+  /** Uids of EtcdRequests of which nothing holds any more: a message has ended it, or the approval was used. */
+  readonly spent?: readonly string[];
   /** The last message that was refused, and why. */
   readonly refused: string | undefined;
 }
@@ -39,10 +39,10 @@ export type Running = { readonly operation: Operation } & Pick<
 export type ClusterMessage =
   | CommonMessage
   | { readonly kind: 'approve'; readonly approval: Approval }
-  | { readonly kind: 'ask'; readonly request: PersonRequest; readonly given?: Given | undefined }
+  | { readonly kind: 'ask'; readonly request: PersonRequest }
   | { readonly kind: 'refuse'; readonly message: string }
   /** From the operation: approvals that it has used up. */
-  | { readonly kind: 'used'; readonly ids: readonly number[] };
+  | { readonly kind: 'used'; readonly ids: readonly PersonRequest['id'][] };
 
 export const NOTHING_ASKED: ClusterPeople = {
   paused: undefined,
@@ -63,19 +63,20 @@ export function actorOf({
   failed,
   approvals,
   requests,
-}: Pick<ClusterPeople, 'paused' | 'aborted' | 'failed' | 'approvals' | 'requests'>): Actor {
+  spent = [],
+}: Pick<ClusterPeople, 'paused' | 'aborted' | 'failed' | 'approvals' | 'requests' | 'spent'>): Actor {
   return {
     ...(paused && { paused }),
     ...(aborted && { aborted }),
     ...(failed && { failed }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
+    ...(spent.length > 0 && { spent }),
   };
 }
 
 /** What no longer holds is forgotten: a failure that may be tried again, approvals and requests that have expired. */
-export function forgetExpired(known: ClusterPeople, now: number): ClusterPeople {
-  const people = expireGiven(known, now);
+export function forgetExpired(people: ClusterPeople, now: number): ClusterPeople {
   const { failed } = people;
   return {
     ...people,
@@ -90,16 +91,17 @@ export function afterMessage(
   message: ClusterMessage,
   now: number,
 ): ClusterPeople {
+  const { holding } = assessment ?? {};
   switch (message.kind) {
     case 'pause':
       return { ...people, paused: message.request };
     case 'resume':
-      return { ...people, paused: undefined };
+      return spend({ ...people, paused: undefined }, [holding?.pause]);
     case 'resync':
-      return { ...people, aborted: undefined, failed: undefined };
+      return spend({ ...people, aborted: undefined, failed: undefined }, [holding?.abort]);
     case 'abort':
       return running === undefined
-        ? noteGiven(revokeWaiting(people, assessment, message.request))
+        ? revokeWaiting(people, assessment, message.request)
         : { ...people, abort: message.request };
     case 'approve':
       return {
@@ -108,23 +110,47 @@ export function afterMessage(
         approvals: withApproval(people.approvals, message.approval, now),
       };
     case 'ask':
-      return withRequest(people, message);
-    case 'given':
-      return remember(people, message.given, { state: 'done', message: message.answer });
+      return { ...people, nextId: people.nextId + 1, requests: [...people.requests, message.request] };
     case 'refuse':
       return { ...people, refused: message.message };
     case 'used':
-      return { ...people, approvals: people.approvals.filter(({ id }) => !message.ids.includes(id)) };
+      return spend(
+        { ...people, approvals: people.approvals.filter(({ id }) => !message.ids.includes(id)) },
+        message.ids.filter(id => typeof id === 'string'),
+      );
   }
 }
 
-function withRequest(
-  people: ClusterPeople,
-  { request, given }: Extract<ClusterMessage, { kind: 'ask' }>,
-): ClusterPeople {
-  const asked = { ...people, nextId: people.nextId + 1, requests: [...people.requests, request] };
-  if (given === undefined) return asked;
-  return remember(asked, given, { id: request.id, state: 'waiting', message: 'no pass has judged it yet' });
+/** As many uids are remembered: the next pass takes note of them. */
+const MOST_SPENT = 32;
+
+/** Nothing holds of these EtcdRequests any more. */
+function spend(people: ClusterPeople, uids: readonly (string | undefined)[]): ClusterPeople {
+  const known = people.spent ?? [];
+  const ended = uids.filter(uid => uid !== undefined && !known.includes(uid)) as string[];
+  return ended.length === 0 ? people : { ...people, spent: [...known, ...ended].slice(-MOST_SPENT) };
+}
+
+/** What an EtcdRequest has ended is forgotten, unless something newer is there. */
+function forgetRevoked(people: ClusterPeople, revoked: NonNullable<Assessment['revoked']>): ClusterPeople {
+  const { paused, aborted, failed } = revoked;
+  const isAborted =
+    aborted?.operation === people.aborted?.operation && aborted?.generation === people.aborted?.generation;
+  return {
+    ...people,
+    ...(paused && paused.at === people.paused?.at && { paused: undefined }),
+    ...(aborted && isAborted && { aborted: undefined }),
+    ...(failed && failed.retryAt === people.failed?.retryAt && { failed: undefined }),
+  };
+}
+
+/** What users asked for and is not done: by messages, and by EtcdRequests. */
+export function waitingRequests(people: Pick<ClusterPeople, 'requests'>, assessment: Assessment | undefined) {
+  return [...people.requests, ...(assessment?.holding?.requests ?? [])];
+}
+
+function idsOf(assessment: Assessment | undefined): readonly string[] {
+  return (assessment?.holding?.requests ?? []).map(({ id }) => id);
 }
 
 interface View {
@@ -139,7 +165,8 @@ function revokeWaiting(
   assessment: Assessment | undefined,
   by: Request,
 ): ClusterPeople {
-  if (people.requests.length > 0) return { ...people, requests: [] };
+  const waiting = waitingRequests(people, assessment);
+  if (waiting.length > 0) return spend({ ...people, requests: [] }, idsOf(assessment));
   const operation = waitsForApproval(assessment);
   if (operation === undefined) return people;
   return { ...people, aborted: { operation, generation: assessment?.generation ?? 0, ...by } };
@@ -156,7 +183,7 @@ export const NOTHING_TO_ABORT = 'nothing to abort: no operation is running';
 /** What an abort comes to, as it is answered. */
 export function answerToAbort({ people, running, assessment }: View): string {
   if (running !== undefined) return `${running.operation} ends at its next step`;
-  const taken = people.requests.map(({ kind, target }) => `${kind} ${target}`.trim());
+  const taken = waitingRequests(people, assessment).map(({ kind, target }) => `${kind} ${target}`.trim());
   if (taken.length > 0) return `revoked: ${taken.join(', ')}`;
   const operation = waitsForApproval(assessment);
   if (operation === undefined) return NOTHING_TO_ABORT;
@@ -166,15 +193,15 @@ export function answerToAbort({ people, running, assessment }: View): string {
 /** People after a pass, and whether the next one can go on with what was accepted. */
 export function afterPass(
   people: ClusterPeople,
-  { verdicts = [] }: Assessment,
+  { verdicts = [], revoked = {} }: Assessment,
 ): { readonly people: ClusterPeople; readonly isNew: boolean } {
   const { isNew, ...changes } = afterVerdicts(people, verdicts);
-  return { people: noteGiven({ ...people, ...changes }), isNew };
+  return { people: forgetRevoked({ ...people, ...changes }, revoked), isNew };
 }
 
 /** People after an operation. `retryAt`: when it is tried again, had it failed. */
 export function afterOperation(
-  { people, running }: Omit<View, 'assessment'>,
+  { people, running, assessment }: View,
   { operation, runId, outcome, message, step, by = people.abort }: Ending,
   retryAt: number,
 ): ClusterPeople {
@@ -187,9 +214,12 @@ export function afterOperation(
   // An abort that came when it was giving way is kept, as one that it heard of.
   const isAborted = outcome === 'aborted' || (outcome === 'handedBack' && people.abort !== undefined);
   if (!isAborted || running === undefined) return left;
-  const [request, ...others] = people.requests;
   // What somebody asked for is taken back; what the specification asks for is kept from being done again.
-  if (request !== undefined && OPERATION_OF[request.kind] === operation)
-    return noteGiven({ ...left, requests: others });
+  const request = waitingRequests(people, assessment).find(({ kind }) => OPERATION_OF[kind] === operation);
+  if (request !== undefined) {
+    const { id } = request;
+    const requests = people.requests.filter(each => each.id !== id);
+    return spend({ ...left, requests }, [typeof id === 'string' ? id : undefined]);
+  }
   return { ...left, aborted: { ...running, ...by } };
 }

@@ -9,8 +9,6 @@ import {
   restartSignal,
   restartUpdate,
 } from '../messages/cluster.ts';
-import { givenFrom } from '../messages/given.ts';
-import { carryOut, refuseExpired } from '../temporal/given.ts';
 import { refusal } from '../messages/refusal.ts';
 import type { ClusterMessage } from './people.ts';
 import { type PersonRequest, requestOf } from './requests.ts';
@@ -53,26 +51,22 @@ export function handleRequests(driver: Driver, send: (message: ClusterMessage) =
   for (const { kind, signal, update, field, description } of FORMS) {
     const read = (sent: unknown) => requestOf(driver.entity.people, { kind, field, sent });
     const ask = (sent: unknown): PersonRequest | string => {
-      const given = givenFrom(sent);
       const request = read(sent);
       if (typeof request === 'string') send({ kind: 'refuse', message: `${kind}: ${request}` });
-      else send({ kind: 'ask', request, given });
+      else send({ kind: 'ask', request });
       return request;
     };
     setHandler(signal, sent => void ask(sent), { description });
     setHandler(
       update,
-      sent =>
-        carryOut(driver, sent, async isGiven => {
-          const request = ask(sent);
-          if (typeof request === 'string') throw refusal(request);
-          // What becomes of an EtcdRequest is asked for by the query `request`.
-          return isGiven ? RECORDED : verdictOn(driver, request.id);
-        }),
+      async sent => {
+        const request = ask(sent);
+        if (typeof request === 'string') throw refusal(request);
+        return verdictOn(driver, request.id);
+      },
       {
         description,
         validator: sent => {
-          if (refuseExpired(driver, sent) === 'known') return;
           const request = read(sent);
           if (typeof request === 'string') throw refusal(request);
         },
@@ -81,7 +75,7 @@ export function handleRequests(driver: Driver, send: (message: ClusterMessage) =
   }
 }
 
-async function verdictOn(driver: Driver, id: number): Promise<string> {
+async function verdictOn(driver: Driver, id: PersonRequest['id']): Promise<string> {
   const find = () => driver.entity.people.judged.find(verdict => verdict.id === id);
   const isGone = () => driver.entity.phase === 'closing';
   await condition(() => find() !== undefined || isGone(), NEXT_PASS);

@@ -89,7 +89,7 @@ function putBack({ kind }: Pick<Step, 'kind'>, assessment: Assessment | undefine
 }
 
 /** Messages after which there is nothing new to plan for. */
-const ASKS_FOR_NOTHING: readonly ClusterMessage['kind'][] = ['used', 'refuse', 'given'];
+const ASKS_FOR_NOTHING: readonly ClusterMessage['kind'][] = ['used', 'refuse'];
 
 /** People asked for something: a pass follows, or the running operation gets it. */
 function lookOrSignal({ running }: View<ClusterKind>, people: ClusterPeople) {

@@ -7,7 +7,7 @@ export interface Operate {
   readonly operation: string;
   readonly step: { readonly kind: string };
   /** The approval that its step uses. */
-  readonly approval?: number;
+  readonly approval?: number | string;
   /** What follows its step without another look: the step, and whatever goes with it (planner/model/decision.ts). */
   readonly following?: readonly Following[];
   readonly plan?: readonly unknown[];
@@ -71,7 +71,7 @@ export interface Run<K extends OperationKind> {
   readonly planned: K['Decision'];
   readonly control: K['Control'];
   /** Approvals that were used up on the way. */
-  readonly used: readonly number[];
+  readonly used: readonly (number | string)[];
   /** The last pass. */
   readonly assessment: K['Assessment'] | undefined;
   /** How the last step went; undefined: none was performed, it is paused. */
@@ -97,7 +97,7 @@ export type OperationEffect<K extends OperationKind> =
   /** The step under way is ended in the middle. */
   | { readonly kind: 'interrupt' }
   | { readonly kind: 'look'; readonly actor: K['Actor'] }
-  | { readonly kind: 'report'; readonly assessment: K['Assessment']; readonly used: readonly number[] }
+  | { readonly kind: 'report'; readonly assessment: K['Assessment']; readonly used: readonly (number | string)[] }
   /** Sends the result to the entity; answered by `acknowledged`. */
   | { readonly kind: 'finish'; readonly outcome: Outcome; readonly assessment: K['Assessment'] | undefined };
 
@@ -111,7 +111,7 @@ export interface OperationRules<K extends OperationKind> {
   readonly countsRepeats: boolean;
   /** Whether its entity has a step like this wait that was done and is to be done again, and counts how often (Rules.repeats). */
   countsUndone(decision: K['Decision']): boolean;
-  actor(control: K['Control'], used: readonly number[]): K['Actor'];
+  actor(control: K['Control'], used: readonly (number | string)[]): K['Actor'];
   /** The decision to go on with, when it is of the same operation. */
   next(decision: K['Decision'], assessment: K['Assessment']): K['Decision'] | undefined;
   /** Whether the operation is over with a step that was done. */

@@ -26,6 +26,9 @@ export const replaceMemberUpdate = defineUpdate<string, [unknown]>('replaceMembe
 export const moveLeaderUpdate = defineUpdate<string, [unknown]>('moveLeader');
 export const restartUpdate = defineUpdate<string, [unknown]>('restart');
 
+/** What an EtcdRequest asks for and is not done. */
+type Held = NonNullable<NonNullable<Assessment['holding']>['requests']>[number];
+
 /** What is: as the last pass saw it. */
 export interface StatusAnswer {
   readonly paused?: Request;
@@ -34,7 +37,7 @@ export interface StatusAnswer {
   /** Approvals that were given and not used yet. */
   readonly approvals?: Actor['approvals'];
   /** What people asked for and is not done yet. */
-  readonly requests?: Actor['requests'];
+  readonly requests?: readonly (NonNullable<Actor['requests']>[number] | Held)[];
   /** The last message that was refused, and why: a signal has no other answer. */
   readonly refused?: string;
 }
@@ -58,6 +61,7 @@ export interface Control {
   readonly requests?: Actor['requests'];
   readonly aborted?: Actor['aborted'];
   readonly failed?: Actor['failed'];
+  readonly spent?: Actor['spent'];
 }
 
 /** Entity → operation. */
@@ -75,7 +79,7 @@ export interface Progress {
   readonly assessment?: Assessment;
   readonly ending?: Ending;
   /** Approvals that it has used up. */
-  readonly used?: readonly number[];
+  readonly used?: readonly (number | string)[];
 }
 
 export const progressSignal = defineSignal<[Progress?]>('progress');

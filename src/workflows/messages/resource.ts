@@ -4,7 +4,7 @@
  * and need one.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Given, Request } from '../../api/values/requests.ts';
+import type { Request } from '../../api/values/requests.ts';
 
 /** The task queue of activities that move data, of an operator with this task queue. Only workers of activities poll it. */
 export function transfersQueue(taskQueue: string): string {
@@ -20,9 +20,7 @@ export interface Changed {
 /** What the workflows of clusters and backups both take from people. */
 export type CommonMessage =
   | { readonly kind: 'pause' | 'abort'; readonly request: Request }
-  | { readonly kind: 'resume' | 'resync' }
-  /** An update that was given as an EtcdRequest was answered. */
-  | { readonly kind: 'given'; readonly given: Given; readonly answer: string };
+  | { readonly kind: 'resume' | 'resync' };
 
 export const changedSignal = defineSignal<[Changed?]>('changed');
 export const pauseSignal = defineSignal<[Request?]>('pause');

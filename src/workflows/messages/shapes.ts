@@ -49,6 +49,9 @@ const byKind =
     return typeof kind === 'string' && Object.hasOwn(kinds, kind) && kinds[kind]?.(value) === true;
   };
 
+/** A number that a workflow gave, or the uid of an EtcdRequest. */
+const id: Shape = value => integer(value) || text(value);
+
 const step = record({ kind: name });
 /** Temporal refuses what is not above zero, and takes no more than a date can hold. */
 const seconds: Shape = value => typeof value === 'number' && value > 0 && value <= 366 * 86_400;
@@ -115,6 +118,16 @@ const assessment = record({
     ),
   ),
   repaired: optional(step),
+  holding: optional(
+    record({
+      pause: optional(text),
+      abort: optional(text),
+      requests: optional(
+        listOf(record({ id: text, kind: oneOf(...Object.keys(OPERATION_OF)), target: text, by: text })),
+      ),
+    }),
+  ),
+  revoked: optional(record({})),
 });
 
 const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');
@@ -153,6 +166,9 @@ const backupAssessment = record({
     }),
   ),
   refused: optional(record({ uid: text, message: text })),
+  holding: optional(record({ pause: optional(text) })),
+  revoked: optional(record({})),
+  stop: optional(request),
 });
 
 const stopped = record({ reason: text, message: text });
@@ -180,7 +196,7 @@ const progress = record({
       by: optional(request),
     }),
   ),
-  used: optional(listOf(integer)),
+  used: optional(listOf(id)),
 });
 
 const control = record({
@@ -200,6 +216,7 @@ const control = record({
       }),
     ),
   ),
+  spent: optional(listOf(text)),
   aborted: optional(record({ operation: name, generation: number, subject: optional(text) })),
   failed: optional(record({ operation: name, step: optional(name), message: text, retryAt: number })),
 });

@@ -20,7 +20,7 @@ export interface OperationPorts<K extends OperationKind> {
   /** When its scope is cancelled, the step is ended in the middle, and awaited. */
   perform(decision: K['Decision']): Promise<StepOutcome>;
   /** Reports a pass to the entity. */
-  report(assessment: K['Assessment'], used: readonly number[]): void;
+  report(assessment: K['Assessment'], used: readonly (number | string)[]): void;
   /** Reports the result to the entity; resolves when it has received it, or does not exist. */
   finish(run: Run<K>, outcome: Outcome): Promise<void>;
 }

@@ -34,7 +34,7 @@ const FACTS = {
 const LATER = 'ofLaterRelease';
 const by = { by: 'ana', reason: 'to see' };
 const ids = ['8e9e05c5'];
-const given = { uid: '0b7e6e34', expiresAt: FACTS.now + 1 };
+const uid = '0b7e6e34';
 const timing = { startToCloseSeconds: 10, scheduleToCloseSeconds: 10, heartbeatSeconds: 10 };
 
 type AnyEvent = EntityEvent<Kind>;
@@ -56,7 +56,6 @@ const COMMON = [
   { kind: 'resume' },
   { kind: 'resync' },
   { kind: 'abort', request: by },
-  { kind: 'given', given, answer: 'done' },
 ];
 
 /** Of each kind: its rules, the people that it begins with, and events that may come. */
@@ -73,12 +72,18 @@ const KINDS: Readonly<
           kind: 'approve',
           approval: { id: 1, operation: 'scaleCluster', ids, by: 'ana', expiresAt: FACTS.now + 9 },
         },
-        { kind: 'ask', request: { id: 2, kind: 'restart', target: 'example-1', by: 'ana' }, given },
+        { kind: 'ask', request: { id: 2, kind: 'restart', target: 'example-1', by: 'ana' } },
         { kind: 'refuse', message: 'no' },
-        { kind: 'used', ids: [1] },
+        { kind: 'used', ids: [1, uid] },
       ]),
       ...passes([
         { decision: { kind: 'idle', nextLookSeconds: 60 }, generation: 1 },
+        {
+          decision: { kind: 'idle', nextLookSeconds: 60 },
+          generation: 1,
+          holding: { pause: uid, abort: 'another' },
+          revoked: { paused: by },
+        },
         {
           decision: {
             kind: 'operate',
@@ -116,9 +121,8 @@ const KINDS: Readonly<
       ...messages([
         ...COMMON,
         { kind: 'backup', request: by },
-        { kind: 'backup', request: by, given },
-        { kind: 'verify', request: by, given, wanted: { location: 's3://a', level: 'Restore' } },
-        { kind: 'verify', request: by, given: { ...given, uid: 'another' }, wanted: {} },
+        { kind: 'verify', wanted: { uid, expiresAt: FACTS.now + 1, location: 's3://a', level: 'Restore' } },
+        { kind: 'verify', wanted: { uid: 'another', expiresAt: FACTS.now + 1 } },
       ]),
       ...passes([
         { decision: { kind: 'idle', nextLookSeconds: 60 } },
@@ -137,11 +141,11 @@ const KINDS: Readonly<
           decision: {
             kind: 'operate',
             operation: 'verifyStoredBackup',
-            step: { kind: 'verifyStoredBackup', request: given.uid },
+            step: { kind: 'verifyStoredBackup', request: uid },
             timing,
             summary: 'verify',
           },
-          summary: { paused: false, newest: [], verification: { request: given.uid } },
+          summary: { paused: false, newest: [], verification: { request: uid } },
         },
         {
           decision: { kind: 'idle', nextLookSeconds: 60 },
@@ -149,7 +153,7 @@ const KINDS: Readonly<
             paused: false,
             newest: [],
             verification: {
-              request: given.uid,
+              request: uid,
               completedAt: '2026-11-23T12:00:00Z',
               outcome: 'Verified',
               message: 'good',

@@ -23,7 +23,7 @@ interface Plain extends OperationKind {
     readonly following?: readonly { readonly step: { readonly kind: string } }[];
   };
   readonly Assessment: { readonly decision: Plain['Decision'] | { readonly kind: 'idle' } };
-  readonly Actor: { readonly used: readonly number[] };
+  readonly Actor: { readonly used: readonly (number | string)[] };
 }
 
 const rules: OperationRules<Plain> = {

@@ -1,0 +1,236 @@
+/**
+ * What becomes of the EtcdRequests of an EtcdBackup in one pass. A backup or a verification waits here until the slot of the EtcdBackup is
+ * free; the first step of its operation accepts it. Pure.
+ */
+import type { EtcdBackupStatus, EtcdRequest } from '../../api/schemas/types.ts';
+import { attribution } from '../model/actor.ts';
+import type { AskedVerification, BackupActor, BackupObservation } from '../backup/observation.ts';
+import { currentRun } from '../backup/plan.ts';
+import { planVerification } from '../backup/stored-verification.ts';
+import {
+  doneAtOnce,
+  isAccepted,
+  openRequests,
+  pause,
+  refusal,
+  resume,
+  type Target,
+  unfit,
+  who,
+  withoutOutcome,
+} from './common.ts';
+import type { Outcome, RequestChange } from './status.ts';
+
+type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
+
+/** What a pass makes of the requests. */
+export interface SettledBackup {
+  readonly actor: BackupActor;
+  /** The pause that holds, for the status of the EtcdBackup. */
+  readonly pause: Pause;
+  readonly changes: readonly RequestChange[];
+  /** What the workflow holds and a request has ended. */
+  readonly revoked: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  /** Who ends the operation under way. */
+  readonly stop: BackupActor['paused'];
+}
+
+interface Draft extends SettledBackup {
+  readonly observation: BackupObservation;
+}
+
+const NOTHING_TO_ABORT = 'nothing to abort: no backup is running';
+const NO_RUN = 'no run of the backup was recorded: see the conditions of the EtcdBackup';
+
+/** Judges every open request of the EtcdBackup. */
+export function settleBackupRequests(
+  observation: BackupObservation,
+  actor: BackupActor,
+  target: Target,
+): SettledBackup {
+  const { now, requests = [], backup } = observation;
+  const { spent: _, ...told } = actor;
+  const held = backup.status.userRequests?.pause;
+  const isSpent = held !== undefined && actor.spent?.includes(held.request) === true;
+  let draft: Draft = {
+    observation,
+    actor: told,
+    pause: isSpent ? undefined : held,
+    changes: [],
+    revoked: {},
+    stop: undefined,
+  };
+  for (const request of openRequests(requests)) {
+    const outcome = unfit(request, target, now);
+    draft =
+      outcome === undefined ? settle(draft, request, actor.spent ?? []) : withChange(draft, { request, outcome });
+  }
+  const { observation: __, ...settled } = draft;
+  const { pause: holds } = settled;
+  return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
+}
+
+function withChange(draft: Draft, change: RequestChange): Draft {
+  return { ...draft, changes: [...draft.changes, change] };
+}
+
+function settle(draft: Draft, request: EtcdRequest, spent: readonly string[]): Draft {
+  const { observation, actor } = draft;
+  const { now } = observation;
+  switch (request.spec.action) {
+    case 'Pause': {
+      const answer = 'paused: no backup is started';
+      const paused = pause({ pause: draft.pause, message: actor.paused }, request, { spent, now, answer });
+      return { ...withChange(draft, paused.change), pause: paused.pause };
+    }
+    case 'Resume': {
+      const resumed = resume({ pause: draft.pause, message: actor.paused }, request);
+      const after = { ...withChange(draft, resumed.change), pause: resumed.pause };
+      return resumed.revoked === undefined ? after : revoke(after, { paused: resumed.revoked });
+    }
+    case 'Resync':
+      return resync(draft, request);
+    case 'Abort':
+      return abort(draft, request);
+    case 'BackupNow':
+      return backUp(draft, request);
+    case 'VerifyBackup':
+      return verify(draft, request);
+    default:
+      return withChange(draft, refusal(request, `${request.spec.action} is not for an EtcdBackup`));
+  }
+}
+
+/** The workflow is told to forget this, and the pass does not count it any more. */
+function revoke(draft: Draft, ended: SettledBackup['revoked']): Draft {
+  const left = Object.entries(draft.actor).filter(([field]) => !Object.hasOwn(ended, field));
+  return { ...draft, actor: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
+}
+
+/** What has failed is tried again now, and the store is looked into. */
+function resync(draft: Draft, request: EtcdRequest): Draft {
+  const { failed, prunedAfter } = draft.actor;
+  const found = [
+    failed && `failure of ${failed.operation} ${failed.retryAt}`,
+    prunedAfter !== undefined && `pruned after ${prunedAfter}`,
+  ];
+  const present = found.filter(id => typeof id === 'string');
+  const ids = isAccepted(request) ? (request.status?.ids ?? present) : present;
+  const ended = {
+    ...(failed && ids.includes(String(found[0])) && { failed }),
+    ...(prunedAfter !== undefined && ids.includes(String(found[1])) && { prunedAfter }),
+  };
+  const done = doneAtOnce(request, 'a pass looked again', ids);
+  return revoke(withChange(draft, Object.keys(ended).length === 0 ? done : withoutOutcome(done)), ended);
+}
+
+/** Ends the run, or the verification, that is under way: it is accepted with what it ends, and done when that has ended. */
+function abort(draft: Draft, request: EtcdRequest): Draft {
+  const { observation, actor } = draft;
+  const { verification } = observation.backup.status;
+  const run = currentRun(observation, actor)?.startedAt;
+  const verifies = verification?.completedAt === undefined ? verification?.request : undefined;
+  const isVerifying =
+    verifies !== undefined && (actor.verifying === verifies || isUnderWay(observation, verifies));
+  const under = run ?? (isVerifying ? verifies : undefined);
+  const [id = under] = isAccepted(request) ? (request.status?.ids ?? []) : [];
+  if (id === undefined) return withChange(draft, refusal(request, NOTHING_TO_ABORT));
+  const operation = run === undefined ? 'verifyStoredBackup' : 'takeBackup';
+  const answer = isAccepted(request) ? request.status?.message : undefined;
+  const done = doneAtOnce(request, answer ?? `${operation} is aborted`, [id]);
+  if (isAccepted(request) && id !== under) return withChange(draft, done);
+  const by = who(request.spec);
+  const message = `aborted by ${attribution(request.spec)}`;
+  return {
+    ...draft,
+    changes: [
+      ...draft.changes.map(each =>
+        each.request.metadata.uid === id ? { ...each, outcome: { state: 'aborted' as const, message } } : each,
+      ),
+      withoutOutcome(done),
+    ],
+    actor: { ...actor, aborted: { ...by, startedAt: id } },
+    stop: by,
+  };
+}
+
+/** Whether the verification of this request is under way: it was accepted, and has not ended. */
+function isUnderWay({ requests = [] }: BackupObservation, uid: string): boolean {
+  return requests.some(
+    each => each.metadata.uid === uid && isAccepted(each) && each.status?.completedAt === undefined,
+  );
+}
+
+/** The run that a request was accepted with tells what became of it. */
+function backUp(draft: Draft, request: EtcdRequest): Draft {
+  const { observation, actor } = draft;
+  const { deleting, status, name, namespace } = observation.backup;
+  const { lastRun, history = [], progress } = status;
+  const [run] = isAccepted(request) ? (request.status?.ids ?? []) : [];
+  const waits = (): Draft => ({
+    ...withChange(draft, isAccepted(request) ? { request } : waiting(request, 'the backup has not begun')),
+    actor: { ...actor, requested: actor.requested ?? who(request.spec), requests: [...(actor.requests ?? []), request.metadata.uid] },
+  });
+  if (run === undefined)
+    return deleting
+      ? withChange(draft, refusal(request, `EtcdBackup ${namespace}/${name} is being deleted`))
+      : waits();
+  if (progress?.startedAt === run) return withChange(draft, { request });
+  const { failed } = actor;
+  const ended = (state: Outcome['state'], message: string): Draft =>
+    withChange(draft, { request, outcome: { state, message } });
+  if (lastRun?.startedAt === run) {
+    const message = lastRun.message ?? `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}`;
+    return ended(lastRun.outcome === 'Succeeded' ? 'done' : 'failed', message);
+  }
+  if (history.some(({ time }) => time === run)) return ended('done', `the backup of ${run} is in the store`);
+  if (failed?.operation === 'takeBackup' && failed.startedAt === run) return ended('failed', failed.message);
+  // A later run was recorded: this one never was, or has ended without a trace. Else its first step is still to be done.
+  return (lastRun?.startedAt ?? progress?.startedAt ?? '') > run ? ended('failed', NO_RUN) : waits();
+}
+
+/** The verdict in the status of the EtcdBackup tells what became of it. */
+function verify(draft: Draft, request: EtcdRequest): Draft {
+  const { observation, actor } = draft;
+  const { uid } = request.metadata;
+  const { verification } = observation.backup.status;
+  if (verification?.request === uid && verification.completedAt !== undefined)
+    return withChange(draft, { request, outcome: verdictOf(verification) });
+  const wanted = wantedOf(request);
+  if (!isAccepted(request)) {
+    const plan = planVerification(observation, { verify: wanted });
+    if (plan?.kind === 'refused') return withChange(draft, refusal(request, plan.message));
+  }
+  const { failed, aborted } = actor;
+  if (isAccepted(request) && aborted?.startedAt === uid)
+    return withChange(draft, {
+      request,
+      outcome: { state: 'aborted', message: `aborted by ${attribution(aborted)}` },
+    });
+  if (isAccepted(request) && failed?.operation === 'verifyStoredBackup' && failed.startedAt === uid)
+    return withChange(draft, { request, outcome: { state: 'failed', message: failed.message } });
+  const change = isAccepted(request) ? { request } : waiting(request, 'the verification has not begun');
+  return { ...withChange(draft, change), actor: { ...actor, verify: actor.verify ?? wanted } };
+}
+
+/** As the planner takes it. */
+function wantedOf({ metadata, spec }: EtcdRequest): AskedVerification {
+  const { location, verify: level, clusterRef } = spec;
+  return {
+    uid: metadata.uid,
+    ...who(spec),
+    ...(location !== undefined && { location }),
+    ...(level !== undefined && { level }),
+    ...(clusterRef !== undefined && { cluster: clusterRef.name }),
+  };
+}
+
+function verdictOf({ outcome, message = '' }: NonNullable<EtcdBackupStatus['verification']>): Outcome {
+  const verdict = outcome === 'Verified' || outcome === 'PartlyVerified' ? outcome : 'NotVerified';
+  return { state: verdict === 'NotVerified' ? 'failed' : 'done', message, verdict };
+}
+
+/** Not accepted yet: said once, with the workflow that it waits for. */
+function waiting(request: EtcdRequest, message: string): RequestChange {
+  return { request, outcome: { state: 'waiting', message } };
+}

@@ -1,0 +1,331 @@
+/** What becomes of the EtcdRequests of a cluster. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdRequest, EtcdRequestSpec, EtcdRequestStatus } from '../../../src/api/schemas/types.ts';
+import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import { settleRequests } from '../../../src/planner/requests/cluster.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
+import { aPod, aProbe, aRunningCluster, idOf, namesOf } from '../../worlds/builders.ts';
+
+const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
+const { now: NOW } = aRunningCluster();
+const at = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
+function request(
+  spec: Pick<EtcdRequestSpec, 'action'> & Partial<EtcdRequestSpec>,
+  {
+    uid = spec.action,
+    age = 5_000,
+    status,
+  }: { readonly uid?: string; readonly age?: number; readonly status?: EtcdRequestStatus } = {},
+): EtcdRequest {
+  return {
+    apiVersion: 'etcd.database.coreos.com/v1beta2',
+    kind: 'EtcdRequest',
+    metadata: { namespace: 'shop', name: uid.toLowerCase(), uid, creationTimestamp: at(NOW - age) },
+    spec: { clusterRef: { name: 'example' }, by: 'ana', ...spec },
+    ...(status && { status }),
+  };
+}
+
+const accepted = (ids: readonly string[], acceptedAt = NOW - 1_000): EtcdRequestStatus => ({
+  phase: 'Accepted',
+  workflowID: WORKFLOW,
+  ids,
+  conditions: [
+    { type: 'Accepted', status: 'True', reason: 'Taken', message: '', lastTransitionTime: at(acceptedAt) },
+  ],
+});
+
+interface Given {
+  readonly observation?: Observation;
+  readonly actor?: Actor;
+  readonly userRequests?: NonNullable<Observation['cluster']['status']['userRequests']>;
+  readonly createdAt?: number;
+}
+
+function settle(
+  requests: readonly EtcdRequest[],
+  { observation = aRunningCluster(), actor = {}, userRequests, createdAt = 0 }: Given = {},
+) {
+  const status = { ...observation.cluster.status, ...(userRequests && { userRequests }) };
+  const seen = { ...observation, requests, cluster: { ...observation.cluster, status } };
+  const target = { kind: 'EtcdCluster', namespace: 'shop', name: 'example', workflowId: WORKFLOW, createdAt } as const;
+  const settled = settleRequests(situationOf(seen), actor, target);
+  const outcomes = settled.changes.map(({ accepted: first, outcome }) => [first?.state, outcome?.state]);
+  const messages = settled.changes.map(({ accepted: first, outcome }) => (outcome ?? first)?.message);
+  return { ...settled, outcomes, messages, decision: plan(seen, settled.actor) };
+}
+
+const HELD = { request: 'Pause', by: 'bob', at: at(NOW - 60_000) };
+const AT_ONCE = ['accepted', 'done'];
+const REFUSED = [undefined, 'refused'];
+/** One member cannot be asked: it is replaced with the consent of a person. */
+const UPGRADE = { operation: 'upgradeCluster', generation: 1 };
+
+/** An operation that was begun: the specification wants another size. */
+function growing(): Observation {
+  const observation = aRunningCluster();
+  const { cluster } = observation;
+  const operation = { type: 'scaleCluster' };
+  return {
+    ...observation,
+    cluster: { ...cluster, config: { ...cluster.config, size: 4 }, status: { ...cluster.status, operation } },
+  };
+}
+
+describe('a request that is not for this cluster now', () => {
+  it.each([
+    ['it has expired', request({ action: 'Pause', expiresAfterSeconds: 10 }, { age: 11_000 }), {}, 'expired'],
+    ['the cluster of that time was deleted', request({ action: 'Pause' }), { createdAt: NOW + 6_000 }, 'missing'],
+    [
+      'the workflow of another cluster had it',
+      request({ action: 'Pause' }, { status: { phase: 'Pending', workflowID: 'other' } }),
+      {},
+      'missing',
+    ],
+    [
+      'another cluster had accepted it',
+      request({ action: 'Restart' }, { status: { ...accepted(['a']), workflowID: 'other' } }),
+      {},
+      'gone',
+    ],
+    ['its action is of a later release', request({ action: 'Explode' as 'Pause' }), {}, 'refused'],
+    ['its action is for backups', request({ action: 'BackupNow' }), {}, 'refused'],
+  ])('ends when %s', (_, asked, given, state) => {
+    const { outcomes, holds } = settle([asked], given);
+    expect(outcomes).toEqual([[undefined, state]]);
+    expect(holds).toBeUndefined();
+  });
+
+  it('is accepted when the cluster was created a moment after it', () => {
+    expect(settle([request({ action: 'Pause' })], { createdAt: NOW + 4_000 }).outcomes).toEqual([AT_ONCE]);
+  });
+
+  it('is left alone when it is finished', () => {
+    const done = request({ action: 'Pause' }, { status: { phase: 'Completed', completedAt: at(NOW) } });
+    expect(settle([done]).changes).toEqual([]);
+  });
+});
+
+describe('a pause', () => {
+  it('holds from the pass that accepts it, and in every later one without its object', () => {
+    const first = settle([request({ action: 'Pause', reason: 'maintenance' })]);
+    expect(first.outcomes).toEqual([AT_ONCE]);
+    expect(first.holds?.pause).toMatchObject({ request: 'Pause', by: 'ana', reason: 'maintenance' });
+    expect(first.actor.paused).toEqual({ by: 'ana', reason: 'maintenance' });
+    expect(settle([], { userRequests: { pause: HELD } }).actor.paused).toEqual({ by: 'bob' });
+  });
+
+  it('begins once: not again when a message has ended it before its request was finished', () => {
+    const again = request({ action: 'Pause' }, { status: accepted([]) });
+    const { holds, outcomes, actor } = settle([again], {
+      userRequests: { pause: HELD },
+      actor: { spent: ['Pause'] },
+    });
+    expect(holds).toBeUndefined();
+    expect(outcomes).toEqual([AT_ONCE]);
+    expect(actor).toEqual({});
+  });
+
+  it('ends with a Resume, which is refused when nothing is paused', () => {
+    const { holds, outcomes, actor } = settle([request({ action: 'Resume' })], { userRequests: { pause: HELD } });
+    expect([holds, outcomes, actor]).toEqual([undefined, [AT_ONCE], {}]);
+    expect(settle([request({ action: 'Resume' })]).outcomes).toEqual([REFUSED]);
+  });
+
+  it('by a message ends with a Resume when the workflow has forgotten it', () => {
+    const paused = { by: 'bob', at: 7 };
+    const first = settle([request({ action: 'Resume' })], { actor: { paused } });
+    expect(first.outcomes).toEqual([['accepted', undefined]]);
+    expect(first.revoked).toEqual({ paused });
+    expect(first.actor).toEqual({});
+    const resume = request({ action: 'Resume' }, { status: accepted(['pause 7']) });
+    expect(settle([resume], { actor: { paused } }).revoked).toEqual({ paused });
+    expect(settle([resume]).outcomes).toEqual([AT_ONCE]);
+  });
+
+  it('that begins after a Resume was accepted is not ended by it', () => {
+    const later = { by: 'bob', at: 8 };
+    const resume = request({ action: 'Resume' }, { status: accepted(['pause 7']) });
+    const { outcomes, actor, revoked } = settle([resume], { actor: { paused: later } });
+    expect([outcomes, actor.paused, revoked]).toEqual([[AT_ONCE], later, {}]);
+  });
+
+  it('and its end are judged in the order of their creation', () => {
+    const pause = request({ action: 'Pause' }, { age: 3_000 });
+    const resume = request({ action: 'Resume' }, { age: 2_000 });
+    expect(settle([resume, pause]).holds).toBeUndefined();
+    expect(settle([resume, pause]).outcomes).toEqual([AT_ONCE, AT_ONCE]);
+  });
+});
+
+describe('an abort', () => {
+  it('ends the operation that was begun, and keeps it from beginning again', () => {
+    const { outcomes, messages, holds, decision } = settle([request({ action: 'Abort' })], {
+      observation: growing(),
+    });
+    expect([outcomes, messages]).toEqual([[AT_ONCE], ['scaleCluster ends at its next step']]);
+    expect(holds?.abort).toMatchObject({ request: 'Abort', operation: 'scaleCluster', generation: 1 });
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
+  });
+
+  it('is refused when no operation was begun', () => {
+    const observation = growing();
+    const { operation: _, ...status } = observation.cluster.status;
+    const idle = { ...observation, cluster: { ...observation.cluster, status } };
+    const { outcomes, decision } = settle([request({ action: 'Abort' })], { observation: idle });
+    expect(outcomes).toEqual([REFUSED]);
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'scaleCluster' });
+  });
+
+  it('withdraws what waits: requests, and messages when the workflow has forgotten them', () => {
+    const replace = request({ action: 'ReplaceMember', member: 'example-1' }, { age: 9_000 });
+    const told = { id: 4, kind: 'restart', target: '', by: 'bob' } as const;
+    const { outcomes, verdicts, actor } = settle([replace, request({ action: 'Abort' })], {
+      actor: { requests: [told] },
+    });
+    expect(outcomes).toEqual([
+      ['accepted', 'aborted'],
+      ['accepted', undefined],
+    ]);
+    expect(verdicts).toMatchObject([{ id: 4, outcome: 'refused' }]);
+    expect(actor.requests).toBeUndefined();
+    const abort = request({ action: 'Abort' }, { status: accepted(['requests', '4']) });
+    expect(settle([abort], { actor: { requests: [told] } }).outcomes).toEqual([['accepted', undefined]]);
+    expect(settle([abort]).outcomes).toEqual([AT_ONCE]);
+  });
+
+  it('takes effect once when the pass that accepted it was killed', () => {
+    const abort = request({ action: 'Abort' }, { status: accepted(['scaleCluster']) });
+    expect(settle([abort], { observation: growing() }).holds?.abort).toMatchObject({ operation: 'scaleCluster' });
+    const { holds } = settle([abort], { observation: growing(), actor: { spent: ['Abort'] } });
+    expect(holds).toBeUndefined();
+  });
+
+  it('is over with another specification, and with a Resync', () => {
+    const abort = { request: 'Abort', by: 'ana', at: at(NOW), operation: 'scaleCluster', generation: 1 };
+    expect(settle([], { userRequests: { abort } }).actor.aborted).toMatchObject({ operation: 'scaleCluster' });
+    expect(settle([], { userRequests: { abort: { ...abort, generation: 0 } } }).holds).toBeUndefined();
+    const { holds, outcomes } = settle([request({ action: 'Resync' })], { userRequests: { abort } });
+    expect([holds, outcomes]).toEqual([undefined, [AT_ONCE]]);
+  });
+
+  it('by a message counts when it came later than that by a request', () => {
+    const abort = { ...UPGRADE, request: 'Abort', by: 'ana', at: at(NOW) };
+    const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', at: NOW + 1_000 };
+    expect(settle([], { userRequests: { abort }, actor: { aborted } }).actor.aborted).toEqual(aborted);
+    const earlier = { ...aborted, at: NOW - 1_000 };
+    expect(settle([], { userRequests: { abort }, actor: { aborted: earlier } }).actor.aborted).toMatchObject(UPGRADE);
+  });
+
+  it('of an operation by a message takes back the request that it carried out', () => {
+    const restart = request({ action: 'Restart' }, { status: accepted(['pod-example-0']) });
+    const { outcomes, actor } = settle([restart], { actor: { spent: ['Restart'] } });
+    expect([outcomes, actor]).toEqual([[[undefined, 'aborted']], {}]);
+  });
+});
+
+describe('a Resync', () => {
+  it('is done when the workflow has forgotten the failure that it ends', () => {
+    const failed = { operation: 'scaleCluster', message: 'no', retryAt: NOW + 60_000 };
+    const first = settle([request({ action: 'Resync' })], { actor: { failed } });
+    expect([first.outcomes, first.revoked, first.actor]).toEqual([[['accepted', undefined]], { failed }, {}]);
+    const resync = request({ action: 'Resync' }, { status: accepted([`failure of scaleCluster ${failed.retryAt}`]) });
+    expect(settle([resync], { actor: { failed } }).revoked).toEqual({ failed });
+    const other = { ...failed, retryAt: NOW + 90_000 };
+    const after = settle([resync], { actor: { failed: other } });
+    expect([after.outcomes, after.actor.failed]).toEqual([[AT_ONCE], other]);
+  });
+});
+
+describe('an approval', () => {
+  const silent = namesOf(3)[1] as string;
+  const replace = { id: 3, kind: 'replaceMember', target: silent, by: 'bob', ids: [idOf(silent)] } as const;
+  const observation = aRunningCluster({
+    pods: namesOf(3).map(name => aPod({ name, ready: name !== silent })),
+    probes: Object.fromEntries(
+      namesOf(3).map(name => [
+        name,
+        name === silent ? { answered: false as const, message: 'no answer' } : aProbe({ name }),
+      ]),
+    ),
+  });
+  const actor = { requests: [replace] };
+  const decision = plan(observation, actor);
+  const consent = decision.kind === 'blocked' ? decision.consent : undefined;
+  const approve = (ids = consent?.ids ?? []) =>
+    request({ action: 'Approve', operation: consent?.operation ?? '', ids: [...ids] });
+
+  it('lets the step go on that waits for exactly this', () => {
+    expect(consent).toBeDefined();
+    const { outcomes, holds, decision: then } = settle([approve()], { observation, actor });
+    expect(outcomes).toEqual([AT_ONCE]);
+    expect(holds?.approvals).toMatchObject([{ request: 'Approve', by: 'ana', ids: consent?.ids }]);
+    expect(then).toMatchObject({ kind: 'operate', approval: 'Approve' });
+  });
+
+  it('is refused when nothing waits for it', () => {
+    const { outcomes, messages } = settle([approve(['c0ffee'])], { observation, actor });
+    expect([outcomes, messages]).toEqual([[REFUSED], [expect.stringContaining(`the plan needs ${JSON.stringify(consent)}`)]]);
+    expect(settle([approve()]).messages).toEqual(['nothing waits for this approval: the plan needs no approval']);
+  });
+
+  it('holds until it was used or has expired', () => {
+    const held = {
+      request: 'Approve',
+      by: 'ana',
+      at: at(NOW - 1_000),
+      operation: consent?.operation ?? '',
+      ids: consent?.ids ?? [],
+      expiresAt: at(NOW + 10_000),
+    };
+    const of = (approvals: readonly (typeof held)[], spent: readonly string[] = []) =>
+      settle([], { observation, userRequests: { approvals }, actor: { ...actor, spent } }).decision.kind;
+    expect(of([held])).toBe('operate');
+    expect(of([held], ['Approve'])).toBe('blocked');
+    expect(of([{ ...held, expiresAt: at(NOW - 1_000) }])).toBe('blocked');
+  });
+});
+
+describe('what an operation carries out', () => {
+  const restart = (status?: EtcdRequestStatus) =>
+    request({ action: 'Restart', member: 'example-1' }, status && { status });
+
+  it('is accepted with the ids of what it is about, and planned in the same pass', () => {
+    const { changes, decision } = settle([restart()]);
+    expect(changes).toMatchObject([{ accepted: { state: 'accepted', ids: ['pod-example-1'] } }]);
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'rolloutCluster' });
+  });
+
+  it('is about what it was accepted for, and done when that is done', () => {
+    const { outcomes, decision } = settle([restart(accepted(['pod-of-before']))]);
+    expect([outcomes, decision.kind]).toEqual([[AT_ONCE], 'idle']);
+  });
+
+  it.each([
+    ['is no member', { action: 'ReplaceMember', member: 'example-9' }, 'example-9 is not a member'],
+    ['leads already', { action: 'MoveLeader', member: 'example-0' }, 'example-0 is already the leader'],
+  ] as const)('ends at once when what it names %s', (_, spec, why) => {
+    expect(settle([request(spec)]).messages).toEqual([expect.stringContaining(why)]);
+  });
+
+  it('is refused while the same is asked for, and when ten wait', () => {
+    const twin = request({ action: 'Restart', member: 'example-1' }, { uid: 'twin', age: 1_000 });
+    expect(settle([restart(), twin]).outcomes).toEqual([['accepted', undefined], REFUSED]);
+    const many = Array.from({ length: 10 }, (_, id) => ({ id, kind: 'restart', target: `${id}`, by: 'bob' }) as const);
+    expect(settle([restart()], { actor: { requests: many } }).messages).toEqual([
+      expect.stringContaining('10 requests are already waiting'),
+    ]);
+  });
+
+  it('goes in the order in which it was accepted, whichever way it came', () => {
+    const told = { id: 1, kind: 'moveLeader', target: 'example-2', by: 'bob', ids: ['x'] } as const;
+    const under = (receivedAt: number) =>
+      settle([restart(accepted(['pod-example-1']))], { actor: { requests: [{ ...told, at: receivedAt }] } }).actor
+        .requests?.[0]?.id;
+    expect(under(NOW - 60_000)).toBe(1);
+    expect(under(NOW)).toBe('Restart');
+  });
+});
