@@ -178,10 +178,14 @@ describe('an EtcdBackup of any specification', () => {
         status,
       };
       planBackup({ now, backup }, {});
-      const written = backupStatus({ now, backup }, {}, {
-        workflowId: 'etcdbackup/shop/example',
-        pause: undefined,
-      });
+      const written = backupStatus(
+        { now, backup },
+        {},
+        {
+          workflowId: 'etcdbackup/shop/example',
+          pause: undefined,
+        },
+      );
       backupTransitions(status, written);
       expect(written.nextRun ?? NOW).toMatch(/^\d{4}-/);
       const kept = (written.history ?? []).map(({ time, location }) => ({

@@ -73,11 +73,17 @@ export async function assessBackup(
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
     const requests =
       told.isOperation === undefined ? await requestsAbout(deps.kube, { kind: 'EtcdBackup', ...ref }) : [];
-    const isVerified = told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
+    const isVerified =
+      told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
     const cluster = isVerified ? await clusterOf(deps, backup) : undefined;
     const observation = { now, backup, needed, jitterSeconds, requests, ...(cluster && { cluster }) };
     const { createdAt } = backup;
-    const settled = settleBackupRequests(observation, told, { kind: 'EtcdBackup', ...ref, workflowId, createdAt });
+    const settled = settleBackupRequests(observation, told, {
+      kind: 'EtcdBackup',
+      ...ref,
+      workflowId,
+      createdAt,
+    });
     const { actor, pause, revoked, stop } = settled;
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);

@@ -151,7 +151,11 @@ async function pass(
   if (seen === undefined) return gone(deps, ref);
   const { cluster, observation, decision, settled } = seen;
   const { holds, revoked, verdicts } = settled;
-  const judge = { workflowId: context.workflowId, runId: runOfPass(context.workflowId), now: observation.now };
+  const judge = {
+    workflowId: context.workflowId,
+    runId: runOfPass(context.workflowId),
+    now: observation.now,
+  };
   const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
   // What a pass has mended, no run of an operation has.

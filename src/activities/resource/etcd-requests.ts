@@ -12,7 +12,13 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { isConflict, isNotFound, KubeError } from '../../kube/errors.ts';
 import type { KubeClient } from '../../kube/port.ts';
 import { isAbout, isAccepted, orphaned, type Target } from '../../planner/requests/common.ts';
-import { type Judge, type Outcome, type RequestChange, requestEvent, requestStatus } from '../../planner/requests/status.ts';
+import {
+  type Judge,
+  type Outcome,
+  type RequestChange,
+  requestEvent,
+  requestStatus,
+} from '../../planner/requests/status.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { listSelected } from './selected.ts';
@@ -56,7 +62,10 @@ export async function recordAccepted(
 /** Records what became of the others, and deletes those that have been finished for long. What changed meanwhile is left to the next pass. */
 export async function recordOutcomes(
   deps: Ports,
-  { changes, requests }: { readonly changes: readonly RequestChange[]; readonly requests: readonly EtcdRequest[] },
+  {
+    changes,
+    requests,
+  }: { readonly changes: readonly RequestChange[]; readonly requests: readonly EtcdRequest[] },
   judge: Judge,
 ): Promise<void> {
   for (const { request, outcome } of changes)
@@ -105,7 +114,12 @@ export async function acceptRequests(
   return open.length > 0 || !hasEnded;
 }
 
-async function record(deps: Ports, request: EtcdRequest, outcome: Outcome, judge: Judge): Promise<EtcdRequest> {
+async function record(
+  deps: Ports,
+  request: EtcdRequest,
+  outcome: Outcome,
+  judge: Judge,
+): Promise<EtcdRequest> {
   const status = requestStatus(request, outcome, judge);
   if (status === undefined) return request;
   const { namespace, name, uid, resourceVersion } = request.metadata;
@@ -123,7 +137,8 @@ async function record(deps: Ports, request: EtcdRequest, outcome: Outcome, judge
   if (request.status?.phase === phase) return stored as unknown as EtcdRequest;
   deps.logger.info('EtcdRequest', { namespace, name, action, phase });
   deps.recordEvent({ kind: REQUEST_KIND, namespace, name, uid }, requestEvent(status));
-  if (status.completedAt !== undefined) deps.onRequest?.(isKnownAction(request.spec) ? action : 'Other', phase);
+  if (status.completedAt !== undefined)
+    deps.onRequest?.(isKnownAction(request.spec) ? action : 'Other', phase);
   return stored as unknown as EtcdRequest;
 }
 

@@ -46,7 +46,10 @@ export interface Dependencies {
   /** The image that holds this program. */
   readonly ownImage: () => Promise<string>;
   /** Records an event; never throws and never waits for the API server. */
-  readonly recordEvent: (target: ResourceId & { readonly kind: Kind | typeof REQUEST_KIND }, event: ResourceEvent) => void;
+  readonly recordEvent: (
+    target: ResourceId & { readonly kind: Kind | typeof REQUEST_KIND },
+    event: ResourceEvent,
+  ) => void;
   /** The turns of snapshots at stores; everybody has one at once when left out. */
   readonly storeTurns?: Turns;
   /** The same at the nodes whose members are read. */

@@ -34,7 +34,9 @@ export function requestKind({ action }: EtcdRequestSpec): RequestKind | undefine
 /** The operation that carries a request out, or that is approved; undefined: none does. */
 export function operationOf(spec: EtcdRequestSpec): string | undefined {
   const kind = requestKind(spec);
-  return spec.operation ?? (kind === undefined ? OTHER_ACTIONS[spec.action] || undefined : OPERATION_OF[kind]);
+  return (
+    spec.operation ?? (kind === undefined ? OTHER_ACTIONS[spec.action] || undefined : OPERATION_OF[kind])
+  );
 }
 
 /** Whether this release knows the action. */

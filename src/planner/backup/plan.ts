@@ -147,7 +147,10 @@ function verifying(observation: BackupObservation, actor: BackupActor): BackupSt
 }
 
 /** The backup that is to be begun now, if one is. */
-function beginning(observation: BackupObservation, { requested, requests }: BackupActor): BackupStep | undefined {
+function beginning(
+  observation: BackupObservation,
+  { requested, requests }: BackupActor,
+): BackupStep | undefined {
   const { backup, now } = observation;
   const startedAt = startOf(backup, now);
   if (requested !== undefined)

@@ -63,7 +63,9 @@ export function settleBackupRequests(
   for (const request of openRequests(requests)) {
     const outcome = unfit(request, target, now);
     draft =
-      outcome === undefined ? settle(draft, request, actor.spent ?? []) : withChange(draft, { request, outcome });
+      outcome === undefined
+        ? settle(draft, request, actor.spent ?? [])
+        : withChange(draft, { request, outcome });
   }
   const { observation: __, ...settled } = draft;
   const { pause: holds } = settled;
@@ -145,7 +147,9 @@ function abort(draft: Draft, request: EtcdRequest): Draft {
     ...draft,
     changes: [
       ...draft.changes.map(each =>
-        each.request.metadata.uid === id ? { ...each, outcome: { state: 'aborted' as const, message } } : each,
+        each.request.metadata.uid === id
+          ? { ...each, outcome: { state: 'aborted' as const, message } }
+          : each,
       ),
       withoutOutcome(done),
     ],
@@ -169,7 +173,11 @@ function backUp(draft: Draft, request: EtcdRequest): Draft {
   const [run] = isAccepted(request) ? (request.status?.ids ?? []) : [];
   const waits = (): Draft => ({
     ...withChange(draft, isAccepted(request) ? { request } : waiting(request, 'the backup has not begun')),
-    actor: { ...actor, requested: actor.requested ?? who(request.spec), requests: [...(actor.requests ?? []), request.metadata.uid] },
+    actor: {
+      ...actor,
+      requested: actor.requested ?? who(request.spec),
+      requests: [...(actor.requests ?? []), request.metadata.uid],
+    },
   });
   if (run === undefined)
     return deleting
@@ -180,7 +188,8 @@ function backUp(draft: Draft, request: EtcdRequest): Draft {
   const ended = (state: Outcome['state'], message: string): Draft =>
     withChange(draft, { request, outcome: { state, message } });
   if (lastRun?.startedAt === run) {
-    const message = lastRun.message ?? `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}`;
+    const message =
+      lastRun.message ?? `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}`;
     return ended(lastRun.outcome === 'Succeeded' ? 'done' : 'failed', message);
   }
   if (history.some(({ time }) => time === run)) return ended('done', `the backup of ${run} is in the store`);

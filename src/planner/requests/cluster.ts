@@ -211,7 +211,12 @@ function idsOf(request: EtcdRequest, found: readonly (string | undefined)[]): re
 
 /** What an abort comes to. */
 type Aborting =
-  | { readonly kind: 'operation'; readonly operation: string; readonly subject?: string; readonly message: string }
+  | {
+      readonly kind: 'operation';
+      readonly operation: string;
+      readonly subject?: string;
+      readonly message: string;
+    }
   | { readonly kind: 'requests'; readonly ids: readonly string[] };
 
 /** The first id of an abort of requests; that of an operation has its name there. */
@@ -294,10 +299,7 @@ function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): D
       // The workflow forgets those that it holds first.
       told.length === 0 ? done : withoutOutcome(done),
     ],
-    withdrawn: [
-      ...draft.withdrawn,
-      ...told.map(({ id }) => ({ id, outcome: 'refused' as const, message })),
-    ],
+    withdrawn: [...draft.withdrawn, ...told.map(({ id }) => ({ id, outcome: 'refused' as const, message }))],
   };
 }
 

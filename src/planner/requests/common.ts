@@ -127,7 +127,11 @@ export interface Pauses {
 export function pause(
   { pause: held }: Pauses,
   request: EtcdRequest,
-  { spent, now, answer }: { readonly spent: readonly string[]; readonly now: number; readonly answer: string },
+  {
+    spent,
+    now,
+    answer,
+  }: { readonly spent: readonly string[]; readonly now: number; readonly answer: string },
 ): { readonly pause: Pause | undefined; readonly change: RequestChange } {
   const { uid } = request.metadata;
   const isDone = held?.request === uid || spent.includes(uid);

@@ -97,7 +97,11 @@ export type OperationEffect<K extends OperationKind> =
   /** The step under way is ended in the middle. */
   | { readonly kind: 'interrupt' }
   | { readonly kind: 'look'; readonly actor: K['Actor'] }
-  | { readonly kind: 'report'; readonly assessment: K['Assessment']; readonly used: readonly (number | string)[] }
+  | {
+      readonly kind: 'report';
+      readonly assessment: K['Assessment'];
+      readonly used: readonly (number | string)[];
+    }
   /** Sends the result to the entity; answered by `acknowledged`. */
   | { readonly kind: 'finish'; readonly outcome: Outcome; readonly assessment: K['Assessment'] | undefined };
 

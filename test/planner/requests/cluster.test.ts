@@ -51,7 +51,13 @@ function settle(
 ) {
   const status = { ...observation.cluster.status, ...(userRequests && { userRequests }) };
   const seen = { ...observation, requests, cluster: { ...observation.cluster, status } };
-  const target = { kind: 'EtcdCluster', namespace: 'shop', name: 'example', workflowId: WORKFLOW, createdAt } as const;
+  const target = {
+    kind: 'EtcdCluster',
+    namespace: 'shop',
+    name: 'example',
+    workflowId: WORKFLOW,
+    createdAt,
+  } as const;
   const settled = settleRequests(situationOf(seen), actor, target);
   const outcomes = settled.changes.map(({ accepted: first, outcome }) => [first?.state, outcome?.state]);
   const messages = settled.changes.map(({ accepted: first, outcome }) => (outcome ?? first)?.message);
@@ -78,7 +84,12 @@ function growing(): Observation {
 describe('a request that is not for this cluster now', () => {
   it.each([
     ['it has expired', request({ action: 'Pause', expiresAfterSeconds: 10 }, { age: 11_000 }), {}, 'expired'],
-    ['the cluster of that time was deleted', request({ action: 'Pause' }), { createdAt: NOW + 6_000 }, 'missing'],
+    [
+      'the cluster of that time was deleted',
+      request({ action: 'Pause' }),
+      { createdAt: NOW + 6_000 },
+      'missing',
+    ],
     [
       'the workflow of another cluster had it',
       request({ action: 'Pause' }, { status: { phase: 'Pending', workflowID: 'other' } }),
@@ -130,7 +141,9 @@ describe('a pause', () => {
   });
 
   it('ends with a Resume, which is refused when nothing is paused', () => {
-    const { holds, outcomes, actor } = settle([request({ action: 'Resume' })], { userRequests: { pause: HELD } });
+    const { holds, outcomes, actor } = settle([request({ action: 'Resume' })], {
+      userRequests: { pause: HELD },
+    });
     expect([holds, outcomes, actor]).toEqual([undefined, [AT_ONCE], {}]);
     expect(settle([request({ action: 'Resume' })]).outcomes).toEqual([REFUSED]);
   });
@@ -199,14 +212,18 @@ describe('an abort', () => {
 
   it('takes effect once when the pass that accepted it was killed', () => {
     const abort = request({ action: 'Abort' }, { status: accepted(['scaleCluster']) });
-    expect(settle([abort], { observation: growing() }).holds?.abort).toMatchObject({ operation: 'scaleCluster' });
+    expect(settle([abort], { observation: growing() }).holds?.abort).toMatchObject({
+      operation: 'scaleCluster',
+    });
     const { holds } = settle([abort], { observation: growing(), actor: { spent: ['Abort'] } });
     expect(holds).toBeUndefined();
   });
 
   it('is over with another specification, and with a Resync', () => {
     const abort = { request: 'Abort', by: 'ana', at: at(NOW), operation: 'scaleCluster', generation: 1 };
-    expect(settle([], { userRequests: { abort } }).actor.aborted).toMatchObject({ operation: 'scaleCluster' });
+    expect(settle([], { userRequests: { abort } }).actor.aborted).toMatchObject({
+      operation: 'scaleCluster',
+    });
     expect(settle([], { userRequests: { abort: { ...abort, generation: 0 } } }).holds).toBeUndefined();
     const { holds, outcomes } = settle([request({ action: 'Resync' })], { userRequests: { abort } });
     expect([holds, outcomes]).toEqual([undefined, [AT_ONCE]]);
@@ -217,7 +234,9 @@ describe('an abort', () => {
     const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', at: NOW + 1_000 };
     expect(settle([], { userRequests: { abort }, actor: { aborted } }).actor.aborted).toEqual(aborted);
     const earlier = { ...aborted, at: NOW - 1_000 };
-    expect(settle([], { userRequests: { abort }, actor: { aborted: earlier } }).actor.aborted).toMatchObject(UPGRADE);
+    expect(settle([], { userRequests: { abort }, actor: { aborted: earlier } }).actor.aborted).toMatchObject(
+      UPGRADE,
+    );
   });
 
   it('of an operation by a message takes back the request that it carried out', () => {
@@ -232,7 +251,10 @@ describe('a Resync', () => {
     const failed = { operation: 'scaleCluster', message: 'no', retryAt: NOW + 60_000 };
     const first = settle([request({ action: 'Resync' })], { actor: { failed } });
     expect([first.outcomes, first.revoked, first.actor]).toEqual([[['accepted', undefined]], { failed }, {}]);
-    const resync = request({ action: 'Resync' }, { status: accepted([`failure of scaleCluster ${failed.retryAt}`]) });
+    const resync = request(
+      { action: 'Resync' },
+      { status: accepted([`failure of scaleCluster ${failed.retryAt}`]) },
+    );
     expect(settle([resync], { actor: { failed } }).revoked).toEqual({ failed });
     const other = { ...failed, retryAt: NOW + 90_000 };
     const after = settle([resync], { actor: { failed: other } });
@@ -268,8 +290,13 @@ describe('an approval', () => {
 
   it('is refused when nothing waits for it', () => {
     const { outcomes, messages } = settle([approve(['c0ffee'])], { observation, actor });
-    expect([outcomes, messages]).toEqual([[REFUSED], [expect.stringContaining(`the plan needs ${JSON.stringify(consent)}`)]]);
-    expect(settle([approve()]).messages).toEqual(['nothing waits for this approval: the plan needs no approval']);
+    expect([outcomes, messages]).toEqual([
+      [REFUSED],
+      [expect.stringContaining(`the plan needs ${JSON.stringify(consent)}`)],
+    ]);
+    expect(settle([approve()]).messages).toEqual([
+      'nothing waits for this approval: the plan needs no approval',
+    ]);
   });
 
   it('holds until it was used or has expired', () => {
@@ -314,7 +341,10 @@ describe('what an operation carries out', () => {
   it('is refused while the same is asked for, and when ten wait', () => {
     const twin = request({ action: 'Restart', member: 'example-1' }, { uid: 'twin', age: 1_000 });
     expect(settle([restart(), twin]).outcomes).toEqual([['accepted', undefined], REFUSED]);
-    const many = Array.from({ length: 10 }, (_, id) => ({ id, kind: 'restart', target: `${id}`, by: 'bob' }) as const);
+    const many = Array.from(
+      { length: 10 },
+      (_, id) => ({ id, kind: 'restart', target: `${id}`, by: 'bob' }) as const,
+    );
     expect(settle([restart()], { actor: { requests: many } }).messages).toEqual([
       expect.stringContaining('10 requests are already waiting'),
     ]);
@@ -323,8 +353,8 @@ describe('what an operation carries out', () => {
   it('goes in the order in which it was accepted, whichever way it came', () => {
     const told = { id: 1, kind: 'moveLeader', target: 'example-2', by: 'bob', ids: ['x'] } as const;
     const under = (receivedAt: number) =>
-      settle([restart(accepted(['pod-example-1']))], { actor: { requests: [{ ...told, at: receivedAt }] } }).actor
-        .requests?.[0]?.id;
+      settle([restart(accepted(['pod-example-1']))], { actor: { requests: [{ ...told, at: receivedAt }] } })
+        .actor.requests?.[0]?.id;
     expect(under(NOW - 60_000)).toBe(1);
     expect(under(NOW)).toBe('Restart');
   });
