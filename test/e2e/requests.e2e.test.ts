@@ -10,6 +10,9 @@ import {
   readCluster,
   type World,
 } from '../stack/e2e.ts';
+import { API_VERSION, REQUEST_KIND } from '../../src/api/names.ts';
+import type { EtcdRequest } from '../../src/api/schemas/types.ts';
+import { killOperators } from '../stack/operator-processes.ts';
 import { runDrill } from '../stack/drill/drill.ts';
 import { poll } from '../stack/poll.ts';
 
@@ -19,11 +22,14 @@ const AT = { namespace: NAMESPACE, name: NAME };
 const WAIT = { timeoutMs: 180_000 };
 let world: World;
 let workflow: string;
+/** Who creates EtcdRequests here: the admission policy lets nobody name another. */
+let me: string;
 
 beforeAll(async () => {
   world = await openWorld();
   await createNamespace(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 3, version: '3.6.16' }));
+  me = await world.stack.kubectl('auth', 'whoami', '-o', 'jsonpath={.status.userInfo.username}');
   workflow = (await awaitRunning(world, AT)).status?.workflowID ?? '';
 });
 afterAll(() => leaveNamespace(world, NAMESPACE));
@@ -108,5 +114,77 @@ describe('refused', () => {
     const [member, approval] = await Promise.allSettled(refusals);
     expect(String((member as PromiseRejectedResult).reason)).toContain('nobody is not a member');
     expect(String((approval as PromiseRejectedResult).reason)).toContain('nothing waits for this approval');
+  });
+});
+
+/** `kubectl create` of an EtcdRequest for this cluster. */
+async function create(name: string, spec: object): Promise<void> {
+  const metadata = { namespace: NAMESPACE, name };
+  const of = { clusterRef: { name: NAME }, by: me, reason: 'a test', ...spec };
+  await world.kube.create({ apiVersion: API_VERSION, kind: REQUEST_KIND, metadata, spec: of });
+}
+
+async function request(name: string): Promise<EtcdRequest | undefined> {
+  const ref = { apiVersion: API_VERSION, kind: REQUEST_KIND, namespace: NAMESPACE, name };
+  return (await world.kube.get(ref)) as unknown as EtcdRequest | undefined;
+}
+
+async function comesTo(name: string, phase: string): Promise<string> {
+  await poll(async () => (await request(name))?.status?.phase === phase, WAIT);
+  return (await request(name))?.status?.message ?? '';
+}
+
+describe('written as an EtcdRequest', () => {
+  test('a pause holds without its object, also when its workflow is begun anew, until a resume', async () => {
+    await create('pause', { action: 'Pause', ttlSecondsAfterFinished: 0 });
+    await poll(async () => (await request('pause')) === undefined, WAIT);
+    const paused = () => readCluster(world, NAMESPACE, NAME);
+    expect((await paused())?.status).toMatchObject({
+      controlPaused: true,
+      userRequests: { pause: { by: me, reason: 'a test' } },
+    });
+    await world.temporal('workflow', 'terminate', '-w', workflow, '--reason', 'a test');
+    const before = (await pods()).map(({ uid }) => uid).toSorted();
+    await create('held', { action: 'Restart' });
+    expect(await comesTo('held', 'Accepted')).toContain('is accepted');
+    expect((await paused())?.status?.controlPaused).toBe(true);
+    await create('abort', { action: 'Abort' });
+    expect(await comesTo('abort', 'Completed')).toContain('revoked: restart');
+    expect(await comesTo('held', 'Aborted')).toContain(`by ${me}`);
+    expect((await pods()).map(({ uid }) => uid).toSorted()).toEqual(before);
+    await create('resume', { action: 'Resume' });
+    expect(await comesTo('resume', 'Completed')).toBe('resumed');
+    expect((await paused())?.status).not.toHaveProperty('userRequests');
+  });
+
+  test('a restart whose operator is killed when it was accepted happens once', async () => {
+    const [target] = await pods();
+    const seen = new Set([target?.uid]);
+    await create('restart', { action: 'Restart', member: target?.name });
+    const note = async () => {
+      for (const { name, uid } of await pods()) if (name === target?.name) seen.add(uid);
+    };
+    await poll(async () => (await request('restart'))?.status?.phase === 'Accepted', {
+      ...WAIT,
+      intervalMs: 20,
+    });
+    killOperators(world);
+    await poll(async () => {
+      await note();
+      return (await request('restart'))?.status?.phase === 'Completed';
+    }, WAIT);
+    expect((await request('restart'))?.status?.ids).toEqual([target?.uid]);
+    await answered();
+    await note();
+    expect(seen.size).toBe(2);
+  });
+
+  test('what cannot be done, or names nothing that exists, is refused with the reason', async () => {
+    await create('nobody', { action: 'ReplaceMember', member: 'nobody' });
+    await create('missing', { action: 'Restart', clusterRef: { name: 'exmaple' } });
+    await create('nothing', { action: 'Abort' });
+    expect(await comesTo('nobody', 'Refused')).toContain('nobody is not a member');
+    expect(await comesTo('missing', 'Refused')).toBe('there is no EtcdCluster exmaple of namespace requests');
+    expect(await comesTo('nothing', 'Refused')).toContain('nothing to abort');
   });
 });
