@@ -25,8 +25,8 @@ import { SimWorld } from './sim-world.ts';
 /** A calm that takes more than this many ticks, or passes, does not converge. */
 const MOST_TICKS = 40_000;
 const MOST_PASSES = 400;
-/** Restores of one calm, which wait for each other. */
-const MOST_RESTORES = 5;
+/** Restores of one calm, which wait for each other, and versions that an upgrade goes through. */
+const MOST_STAGES = 5;
 /** Storms of one world. */
 const STORMS = 4;
 
@@ -221,11 +221,11 @@ async function settle(world: SimWorld): Promise<void> {
   const firstPass = world.passes;
   const firstTick = world.ticks;
   let restedAt: number | undefined;
-  // Each restore makes a cluster anew, one member after the other.
-  const tokens = new Set<string | undefined>();
+  // Each restore makes a cluster anew, one member after the other, and each version on the way restarts every member.
+  const stages = new Set<string>();
   for (;;) {
-    tokens.add(tokenOf(world));
-    const times = Math.min(tokens.size, MOST_RESTORES);
+    stages.add(stageOf(world));
+    const times = Math.min(stages.size, MOST_STAGES);
     const complaint = complaintOf(world);
     restedAt = complaint === undefined ? (restedAt ?? world.ticks) : undefined;
     if (restedAt !== undefined && world.ticks - restedAt > 200) return;
@@ -242,8 +242,9 @@ async function settle(world: SimWorld): Promise<void> {
   }
 }
 
-function tokenOf({ resource }: SimWorld): string | undefined {
-  return ((resource?.['status'] ?? {}) as EtcdClusterStatus).incarnation?.token;
+function stageOf({ resource }: SimWorld): string {
+  const { incarnation, currentVersion } = (resource?.['status'] ?? {}) as EtcdClusterStatus;
+  return `${incarnation?.token} ${currentVersion}`;
 }
 
 /** What was asked for and cannot be had: the end of the work, said in so many words. */
