@@ -152,6 +152,14 @@ export const tlsScenarios = {
     world.kube.delete('Secret', 'example-peer-ca');
     world.wake();
     await real(scripted, 'the authority is missed', () => conditionOf(scripted) === 'AuthorityLost');
+    for (const secret of ['client-ca', 'peer-tls', 'server-tls', 'operator-tls'])
+      world.kube.delete('Secret', `example-${secret}`);
+    world.edit({ hibernated: true });
+    await real(scripted, 'it sleeps', () => world.kube.all('Pod').length === 0);
+    // In the very moment, before anything is issued.
+    world.edit({ hibernated: false });
+    await real(scripted, 'it has other authorities', () => conditionOf(scripted) === 'Ready');
+    await real(scripted, 'it is awake', () => isUp());
   },
 
   async certificatesAreAskedFor(scripted: ScriptedWorld) {

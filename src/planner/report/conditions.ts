@@ -186,7 +186,7 @@ function withoutEndpoint({ cluster, pods, clientService }: Situation): string | 
   const { leadsTo, difference } = clientService;
   const ready = pods.filter(pod => pod.owned && pod.ready && !pod.deleting);
   const hasLabels = (pod: PodFacts) => pod.clients === 'admitted' && pod.labelsLacking === undefined;
-  const isSelected = (pod: PodFacts) => (leadsTo === undefined ? hasLabels(pod) : leadsTo.includes(pod.name));
+  const isSelected = (pod: PodFacts) => leadsTo?.includes(pod.name) ?? hasLabels(pod);
   if (ready.some(isSelected)) return undefined;
   const edited = difference === undefined ? '' : `; ${difference}`;
   if (ready.length === 0) return `every ready pod is being deleted${edited}`;

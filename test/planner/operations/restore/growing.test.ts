@@ -8,6 +8,7 @@ import {
   anIncarnation,
   aRunningCluster,
   aRunningStatus,
+  NOW,
 } from '../../../worlds/builders.ts';
 
 const RESTORE = { name: 'restore', uid: 'restore-uid', filled: true, seeded: true, revision: 10 };
@@ -22,6 +23,23 @@ function growing(version: string): Observation {
 describe('a restore whose first member serves', () => {
   it('is grown', () => {
     expect(plan(growing('3.6.16'), {})).toMatchObject({ step: { kind: 'addLearner' } });
+  });
+
+  it('of which a step is refused says how to undo it, and not once clients are let in', () => {
+    const failed = {
+      operation: 'restoreCluster',
+      step: 'addLearner',
+      message: 'exceeded quota',
+      retryAt: Date.parse(NOW) + 5_000,
+    } as const;
+    const told = 'exceeded quota; the operator tries again';
+    expect(plan(growing('3.6.16'), { failed })).toMatchObject({
+      kind: 'blocked',
+      reason: 'StepFailed',
+      message: `${told}; to undo the restore instead, abort it or delete EtcdRestore restore`,
+    });
+    const open = { ...growing('3.6.16'), clientService: { exists: true, owned: true } };
+    expect(plan(open, { failed })).toMatchObject({ reason: 'StepFailed', message: told });
   });
 
   it('says what is wrong with the specification that nobody can be added by, and waits for nobody (seed 1000055)', () => {
