@@ -7,7 +7,7 @@ import { memberViews } from '../../planner/model/member-view.ts';
 import { peerUrlOf } from '../../planner/model/identity.ts';
 import type { MembersObserved } from '../observe/members.ts';
 
-export interface Joining {
+interface Joining {
   readonly cluster: EtcdCluster;
   readonly observation: MembersObserved;
   readonly member: string;

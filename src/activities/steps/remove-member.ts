@@ -14,7 +14,7 @@ import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import { holdBudget } from './hold-budget.ts';
-import { type Joining, joiningMember } from './joining-member.ts';
+import { joiningMember } from './joining-member.ts';
 import { stillPlanned } from './still-planned.ts';
 import { tryObjects } from './trial.ts';
 import { timestamp } from '../../api/values/time.ts';
@@ -36,8 +36,7 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
     return;
   }
   const { cluster, observation } = await stillPlanned(deps, ref, step);
-  if (step.replacement === 'Requested')
-    await trySuccessor(deps, { cluster, observation, member: step.member });
+  await trySuccessor(deps, { cluster, observation, step });
   const known = cluster.status?.replacements ?? [];
   const isReplaced = step.replacement !== undefined;
   if (isReplaced && !known.some(({ member }) => member === step.member)) {
@@ -69,8 +68,17 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
  */
 async function trySuccessor(
   { kube }: Dependencies,
-  { cluster, observation, member }: Joining & { readonly observation: Situation },
+  {
+    cluster,
+    observation,
+    step: { member, replacement },
+  }: {
+    readonly cluster: EtcdCluster;
+    readonly observation: Situation;
+    readonly step: StepOf<'removeMember'>;
+  },
 ): Promise<void> {
+  if (replacement !== 'Requested') return;
   const { claim, pod } = joiningMember({ cluster, observation, member: nextMember(observation) });
   const left = await kube.get({ ...POD, namespace: observation.cluster.namespace, name: member });
   await tryObjects(kube, {

@@ -1,7 +1,6 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
-import { clientServiceName } from '../../api/names.ts';
 import { readinessOfCluster } from '../../api/derived/readiness.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
@@ -9,7 +8,6 @@ import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
 import { type Actor, attribution } from '../model/actor.ts';
 import type { UserRequests } from '../requests/common.ts';
-import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -23,6 +21,7 @@ import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { type Changing, changingMembers } from './changing.ts';
 import { upgrading } from './upgrading.ts';
 import { isWaiting } from './waiting.ts';
+import { withoutEndpoint } from './endpoints.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { isRunningOutOfMemory, outOfMemory } from './out-of-memory.ts';
@@ -176,24 +175,6 @@ export function leftAside({
   if (decision.kind !== 'blocked') return undefined;
   const reason = LEFT.find(each => each === decision.reason);
   return reason && { reason, message: decision.message };
-}
-
-/**
- * Why the client Service gets no endpoint, though pods are ready; undefined when it does. Kubernetes makes endpoints of ready pods that a
- * Service selects, as it stands, and that are not being deleted (docs/decisions/0136-*).
- */
-function withoutEndpoint({ cluster, pods, clientService }: Situation): string | undefined {
-  const { leadsTo, difference } = clientService;
-  const ready = pods.filter(pod => pod.owned && pod.ready && !pod.deleting);
-  const hasLabels = (pod: PodFacts) => pod.clients === 'admitted' && pod.labelsLacking === undefined;
-  const isSelected = (pod: PodFacts) => leadsTo?.includes(pod.name) ?? hasLabels(pod);
-  if (ready.some(isSelected)) return undefined;
-  const edited = difference === undefined ? '' : `; ${difference}`;
-  if (ready.length === 0) return `every ready pod is being deleted${edited}`;
-  const names = `${ready.map(({ name }) => name).join(', ')} ${ready.length === 1 ? 'is' : 'are'} ready, but`;
-  return ready.some(hasLabels)
-    ? `${names} Service ${clientServiceName(cluster.name)} does not select them as it stands${edited}`
-    : `${names} without the labels that the client Service selects: clients are led away${edited}`;
 }
 
 function isFencing({ decision, observation }: Findings): boolean {
