@@ -1,8 +1,10 @@
 /** One call to the apiserver: its deadline, its attempts, and what is reported of each of them. */
 import { KubeError } from './errors.ts';
 import { parseObject } from './json.ts';
+import type { Limiter, Release } from './limiter.ts';
 import type { CallOptions, KubeLogger, KubeObject } from './port.ts';
 import { type RetryPolicy, withRetries } from './retry.ts';
+import { errorFromAbort } from './status.ts';
 import type { HttpMethod, Query, Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** One finished attempt, for metrics: never names an object. */
@@ -16,6 +18,8 @@ export interface CallReport {
 
 export interface Call extends Omit<TransportRequest, 'signal'> {
   readonly kind: string;
+  /** The namespace whose share of the connections is used. */
+  readonly namespace: string | undefined;
   readonly query?: Query | undefined;
   /** Whether a second attempt is harmless when the first one may have taken effect. */
   readonly idempotent: boolean;
@@ -29,17 +33,24 @@ export interface CallsOptions {
   readonly report?: ((call: CallReport) => void) | undefined;
 }
 
+/** What calls are made over. */
+export interface CallConnections {
+  readonly transport: Transport;
+  /** The places on its connections, by namespace; calls queue in the order of coming when left out. */
+  readonly limiter?: Limiter | undefined;
+}
+
 /** Deadline of a call that names none, in milliseconds. */
 export const CALL_TIMEOUT_MS = 20_000;
 
 const defaultRetry: RetryPolicy = { backoff: { firstMs: 100, maxMs: 5_000 }, attempts: 5 };
 
 export class Calls {
-  readonly #transport: Transport;
+  readonly #connections: CallConnections;
   readonly #options: CallsOptions;
 
-  constructor(transport: Transport, options: CallsOptions) {
-    this.#transport = transport;
+  constructor(connections: CallConnections, options: CallsOptions) {
+    this.#connections = connections;
     this.#options = options;
   }
 
@@ -56,17 +67,36 @@ export class Calls {
     const { timeoutMs = CALL_TIMEOUT_MS, retry = defaultRetry, logger } = this.#options;
     const deadline = AbortSignal.timeout(Math.ceil(options.timeoutMs ?? timeoutMs));
     const signal = options.signal === undefined ? deadline : AbortSignal.any([deadline, options.signal]);
-    const { kind: _kind, query = {}, idempotent, ...request } = call;
+    const { kind: _kind, namespace: _namespace, query = {}, idempotent, ...request } = call;
     const path = withQuery(call.path, query);
-    return withRetries(async () => parse(await this.#attempt(call.kind, { ...request, path, signal })), {
-      policy: retry,
-      idempotent,
-      signal,
-      onRetry: ({ reason }, delayMs) => {
-        const { method } = call;
-        logger?.debug('retrying a call to the API server', { method, path: call.path, reason, delayMs });
-      },
-    });
+    const release = await this.#place(call, signal);
+    try {
+      return await withRetries(
+        async () => parse(await this.#attempt(call.kind, { ...request, path, signal })),
+        {
+          policy: retry,
+          idempotent,
+          signal,
+          onRetry: ({ reason }, delayMs) => {
+            const { method } = call;
+            logger?.debug('retrying a call to the API server', { method, path: call.path, reason, delayMs });
+          },
+        },
+      );
+    } finally {
+      release?.();
+    }
+  }
+
+  /** Waits until the namespace may have a connection. The wait is part of the time of the call. */
+  async #place({ method, path, namespace = '' }: Call, signal: AbortSignal): Promise<Release | undefined> {
+    try {
+      return await this.#connections.limiter?.take(namespace, signal);
+    } catch {
+      const { reason, retry } = errorFromAbort({ method, path }, signal);
+      const message = `${method} ${path}: no connection was free in time: other calls for namespace "${namespace}" used its whole share`;
+      throw new KubeError({ code: 0, reason, message, retry, notProcessed: true });
+    }
   }
 
   async #attempt(kind: string, request: TransportRequest): Promise<TransportResponse> {
@@ -79,7 +109,7 @@ export class Calls {
         durationMs: performance.now() - started,
       });
     try {
-      const response = await this.#transport.send(request);
+      const response = await this.#connections.transport.send(request);
       report(response.status);
       return response;
     } catch (error) {

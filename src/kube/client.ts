@@ -4,6 +4,7 @@ import { Calls, type CallsOptions } from './calls.ts';
 import type { Credentials } from './credentials.ts';
 import { isNotFound } from './errors.ts';
 import { parsePage } from './json.ts';
+import { Limiter } from './limiter.ts';
 import { bytesOfPage, type FetchPage, listInPages } from './list.ts';
 import type * as port from './port.ts';
 import { collectionPath, homePath, objectPath, refTo } from './resources.ts';
@@ -18,6 +19,11 @@ export interface ClientOptions extends CallsOptions {
   readonly userAgent?: string | undefined;
   /** Connections shared by all calls; 12 by default. Every watch has one more. */
   readonly connections?: number | undefined;
+  /**
+   * Status is written over so many connections of its own, so that people read of an emergency; and each namespace has its fair share of
+   * both, so that one whose webhooks or quotas are slow holds up no other (docs/decisions/0028-separate-connection-pools.md).
+   */
+  readonly statusConnections?: number | undefined;
   /** Limit of one attempt; 10 s by default, so that a dead connection leaves time for a second attempt. */
   readonly attemptTimeoutMs?: number | undefined;
   /** Items in a page of a list; 500 by default. */
@@ -45,28 +51,44 @@ const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 class RestClient implements ClosableKubeClient {
   readonly #options: ClientOptions;
   readonly #transport: Transport;
+  readonly #statusTransport: Transport;
   readonly #calls: Calls;
+  readonly #statusCalls: Calls;
   readonly #manager: string;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#manager = options.fieldManager ?? FIELD_MANAGER;
-    this.#transport = new Transport({
-      credentials: options.credentials,
-      connections: options.connections ?? 12,
-      attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
-      userAgent: options.userAgent,
-      clock: options.clock,
-    });
-    this.#calls = new Calls(this.#transport, options);
+    const { connections = 12, statusConnections } = options;
+    const transportOf = (atOnce: number) =>
+      new Transport({
+        credentials: options.credentials,
+        connections: atOnce,
+        attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
+        userAgent: options.userAgent,
+        clock: options.clock,
+      });
+    this.#transport = transportOf(connections);
+    if (statusConnections === undefined) {
+      this.#statusTransport = this.#transport;
+      this.#calls = new Calls({ transport: this.#transport }, options);
+      this.#statusCalls = this.#calls;
+      return;
+    }
+    this.#statusTransport = transportOf(statusConnections);
+    const fairly = (transport: Transport, atOnce: number) =>
+      new Calls({ transport, limiter: new Limiter({ atOnce }) }, options);
+    this.#calls = fairly(this.#transport, connections);
+    this.#statusCalls = fairly(this.#statusTransport, statusConnections);
   }
 
   async get(ref: port.ObjectRef, options: port.CallOptions = {}): Promise<port.KubeObject | undefined> {
     // People write such names into specifications. Nothing is called so, and a path would lead elsewhere.
     if (ref.name === '.' || ref.name === '..') return undefined;
     try {
-      const path = objectPath(ref);
-      return await this.#calls.object({ method: 'GET', path, kind: ref.kind, idempotent: true }, options);
+      const { kind, namespace } = ref;
+      const call = { method: 'GET', path: objectPath(ref), kind, namespace, idempotent: true } as const;
+      return await this.#calls.object(call, options);
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -84,6 +106,7 @@ class RestClient implements ClosableKubeClient {
         method: 'GET',
         path,
         kind: kind.kind,
+        namespace: options.namespace,
         query,
         accept,
         mostBytes,
@@ -105,17 +128,26 @@ class RestClient implements ClosableKubeClient {
     const path = homePath({ apiVersion, kind, namespace: metadata.namespace });
     const query = { fieldManager: this.#manager, dryRun: dryRun(options) };
     return this.#calls.object(
-      { method: 'POST', path, kind, query, body: JSON.stringify(object), idempotent: false },
+      {
+        method: 'POST',
+        path,
+        kind,
+        namespace: metadata.namespace,
+        query,
+        body: JSON.stringify(object),
+        idempotent: false,
+      },
       options,
     );
   }
 
   apply<T extends port.WritableObject>(object: T, options: port.ApplyOptions = {}): Promise<port.KubeObject> {
-    return this.#calls.object(
+    return this.#callsFor(options).object(
       {
         method: 'PATCH',
         path: objectPath(refTo(object), options.subresource),
         kind: object.kind,
+        namespace: object.metadata.namespace,
         query: applyQuery(options, this.#manager),
         body: applyBody(object, options.subresource),
         contentType: applyContentType,
@@ -126,11 +158,12 @@ class RestClient implements ClosableKubeClient {
   }
 
   patch(ref: port.ObjectRef, patch: unknown, options: port.PatchOptions): Promise<port.KubeObject> {
-    return this.#calls.object(
+    return this.#callsFor(options).object(
       {
         method: 'PATCH',
         path: objectPath(ref, options.subresource),
         kind: ref.kind,
+        namespace: ref.namespace,
         query: { fieldManager: this.#manager, dryRun: dryRun(options) },
         body: JSON.stringify(patch),
         contentType:
@@ -149,8 +182,9 @@ class RestClient implements ClosableKubeClient {
     const path = objectPath(refTo(object), options.subresource);
     const query = { fieldManager: this.#manager, dryRun: dryRun(options) };
     const body = JSON.stringify(object);
-    return this.#calls.object(
-      { method: 'PUT', path, kind: object.kind, query, body, idempotent: true },
+    const { kind, metadata } = object;
+    return this.#callsFor(options).object(
+      { method: 'PUT', path, kind, namespace: metadata.namespace, query, body, idempotent: true },
       options,
     );
   }
@@ -167,7 +201,7 @@ class RestClient implements ClosableKubeClient {
     const path = objectPath(ref);
     try {
       await this.#calls.send(
-        { method: 'DELETE', path, kind: ref.kind, body, idempotent: true },
+        { method: 'DELETE', path, kind: ref.kind, namespace: ref.namespace, body, idempotent: true },
         options,
         () => undefined,
       );
@@ -181,8 +215,12 @@ class RestClient implements ClosableKubeClient {
     yield* watchCollection(this.#transport, { base, kind }, options);
   }
 
-  close(): Promise<void> {
-    return this.#transport.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#transport.close(), this.#statusTransport.close()]);
+  }
+
+  #callsFor({ subresource }: { readonly subresource?: string | undefined }): Calls {
+    return subresource === 'status' ? this.#statusCalls : this.#calls;
   }
 }
 

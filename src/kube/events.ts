@@ -9,8 +9,8 @@ import {
   silentLogger,
   type WritableObject,
 } from './port.ts';
+import { Limiter } from './limiter.ts';
 import { TokenBuckets } from './token-buckets.ts';
-import { Turns } from './turns.ts';
 
 /** What an event is about. Events about cluster-scoped objects go to the namespace `default`, as kubectl expects. */
 type EventSubject = WritableObject;
@@ -46,12 +46,14 @@ export interface EventRecorderOptions {
 }
 
 const longestMessage = 1024;
+/** Of one namespace. */
 const longestQueue = 1000;
 /** An event is worth no long wait. */
 const call = { timeoutMs: 5_000 };
 const v1Event = { apiVersion: 'v1', kind: 'Event' } as const;
 
 interface Pending {
+  readonly namespace: string;
   readonly ref: ObjectRef;
   readonly event: Readonly<Record<string, unknown>>;
   readonly at: string;
@@ -66,9 +68,9 @@ class Recorder implements EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #logger: KubeLogger;
   readonly #limits: TokenBuckets;
-  /** Namespaces take turns: one in which events are slow to write keeps back its own. */
-  readonly #queue = new Turns<Pending>(({ ref }) => ref.namespace ?? '');
-  #draining: Promise<void> | undefined;
+  /** One after the other, so that a storm of events never competes with the calls that do the work; namespaces take turns. */
+  readonly #limiter = new Limiter({ atOnce: 1 });
+  readonly #writing = new Set<Promise<void>>();
 
   constructor(options: EventRecorderOptions) {
     this.#options = options;
@@ -80,40 +82,35 @@ class Recorder implements EventRecorder {
     try {
       const key = `${subject.kind}/${subject.metadata.namespace ?? ''}/${subject.metadata.name ?? ''}`;
       if (!this.#limits.take(key)) return this.#report('limited');
-      this.#queue.add(this.#pending(subject, content));
-      if (this.#queue.size > longestQueue) {
-        this.#queue.dropFromLargest();
-        this.#report('dropped');
-      }
-      this.#draining ??= this.#drain();
+      const pending = this.#pending(subject, content);
+      if (this.#limiter.waiting(pending.namespace) >= longestQueue) return this.#report('dropped');
+      const writing = this.#writeInTurn(pending).finally(() => this.#writing.delete(writing));
+      this.#writing.add(writing);
     } catch (error) {
       this.#logger.warn('an event could not be created', errorFields(error));
     }
   }
 
   async flush(): Promise<void> {
-    while (this.#draining !== undefined) await this.#draining;
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
   }
 
-  /** One after the other, so that a storm of events never competes with the calls that do the work. */
-  async #drain(): Promise<void> {
-    // Never within record(): what a client does before its first wait belongs to this loop, not to the caller.
-    await Promise.resolve();
-    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
-      try {
-        await this.#write(next);
-        this.#report('written');
-      } catch (error) {
-        this.#report('failed');
-        // In a namespace that is being deleted no event can be made, and nobody misses it.
-        const log = isNamespaceTerminating(error) ? 'debug' : 'warn';
-        this.#logger[log]('an event could not be written', {
-          reason: next.event['reason'],
-          ...errorFields(error),
-        });
-      }
+  async #writeInTurn(pending: Pending): Promise<void> {
+    const release = await this.#limiter.take(pending.namespace);
+    try {
+      await this.#write(pending);
+      this.#report('written');
+    } catch (error) {
+      this.#report('failed');
+      // In a namespace that is being deleted no event can be made, and nobody misses it.
+      const log = isNamespaceTerminating(error) ? 'debug' : 'warn';
+      this.#logger[log]('an event could not be written', {
+        reason: pending.event['reason'],
+        ...errorFields(error),
+      });
+    } finally {
+      release();
     }
-    this.#draining = undefined;
   }
 
   async #write(pending: Pending): Promise<void> {
@@ -158,11 +155,13 @@ class Recorder implements EventRecorder {
     const digest = createHash('sha256')
       .update(JSON.stringify([kind, uid ?? name, type, reason, message]))
       .digest('hex');
+    const home = namespace ?? 'default';
     return {
       at,
+      namespace: home,
       ref: {
         ...v1Event,
-        namespace: namespace ?? 'default',
+        namespace: home,
         name: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}.${digest.slice(0, 16)}`,
       },
       event: {

@@ -1,7 +1,7 @@
 /** Activities that move data have a task queue of their own: however slow they are, clusters are looked at and repaired. */
 import { Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Turns } from '../../src/activities/backup/turns.ts';
+import { BackupTurns } from '../../src/activities/backup/turns.ts';
 import type { Activities } from '../../src/activities/index.ts';
 import { BackupEntity } from '../worlds/backup-bench.ts';
 import { approvedRepair, scriptedActivities } from '../worlds/scripted-activities.ts';
@@ -56,14 +56,12 @@ it('stalled uploads, more than a worker has slots, do not delay the repair of a 
 });
 
 it('backups to a store that hangs wait for their turn at it, and those to other stores go on', async () => {
-  const storeTurns = new Turns({ slots: 20, perStore: 2, now: () => performance.now() });
+  const turns = new BackupTurns({ slots: 20, perStore: 2, perNode: 20 });
   const cluster = bench.entity();
   const stalled = Array.from({ length: UPLOADS }, () => BackupEntity.among(bench, cluster.taskQueue));
   const other = BackupEntity.among(bench, cluster.taskQueue, { s3: { path: 'elsewhere/etcd/example' } });
   const releases = stalled.map(({ world }) => world.holdSnapshots());
-  const activities = [...stalled, other].map(
-    backup => [backup.id, backup.activities({ storeTurns })] as const,
-  );
+  const activities = [...stalled, other].map(backup => [backup.id, backup.activities({ turns })] as const);
   await bench.serve(cluster, routed(new Map(activities)));
   await Promise.all(stalled.map(backup => backup.changed()));
   const waiting = () => stalled.filter(({ world }) => world.status.progress?.waiting === true);

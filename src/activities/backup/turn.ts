@@ -14,7 +14,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 import { lateness, withLateness } from '../../planner/backup/lateness.ts';
 import { backupFailure } from './failure.ts';
-import type { Wait } from './turns.ts';
+import { secondsToWait } from './turns.ts';
 
 interface Of {
   readonly deps: Dependencies;
@@ -34,36 +34,35 @@ export type AtNode = <Result>(node: string | undefined, work: () => Promise<Resu
 /** Does the work when its turn comes. Fails while others have theirs: such a failure is tried again after the time that it names. */
 export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): Promise<void> {
   const { deps, backup } = of;
-  if (deps.storeTurns === undefined) return work((_, act) => act());
-  const { startedAt } = of.step;
+  const { turns } = deps;
+  if (turns === undefined) return work((_, act) => act());
   const { turnAt, nodeTurnAt, waiting = false } = backup.status?.progress ?? {};
   const store = storeOf(backup);
-  const run = { id: `${backup.metadata.uid}/${startedAt}`, begunAt: parseTimestamp(startedAt) ?? 0 };
   // One that failed before it came to the node may have to wait there, and then has no turn at the store either.
   const hasTurn = turnAt !== undefined && !waiting;
-  const atStore = hasTurn ? deps.storeTurns.join(store) : deps.storeTurns.take(store, run);
-  if (atStore.kind === 'wait') throw await waits(of, store, atStore);
+  const releaseStore = hasTurn ? turns.stores.join(store) : turns.stores.tryTake(store);
+  if (releaseStore === undefined) throw await waits(of, store, turns.stores.taken(store));
   let hasBegun = hasTurn;
   let hasNodeTurn = hasTurn && nodeTurnAt !== undefined;
   let waited: Error | undefined;
-  const begin = async (...turns: readonly Turn[]): Promise<void> => {
-    if (!hasBegun && waiting) await recordTurns(of, turns);
+  const begin = async (...begun: readonly Turn[]): Promise<void> => {
+    if (!hasBegun && waiting) await recordTurns(of, begun);
     hasBegun = true;
   };
   const atNode: AtNode = async (node, act) => {
-    const turns = node === undefined ? undefined : deps.nodeTurns?.at(node);
-    const answer = hasNodeTurn ? turns?.join(store) : turns?.take(store, run);
-    if (answer?.kind === 'wait') {
-      waited = await waits(of, `node ${node}`, { ...answer, inUse: answer.inUseOfAll });
+    const atNode = node === undefined ? undefined : turns.at(node);
+    const releaseNode = hasNodeTurn ? atNode?.join(store) : atNode?.tryTake(store);
+    if (atNode !== undefined && releaseNode === undefined) {
+      waited = await waits(of, `node ${node}`, atNode.taken());
       throw waited;
     }
     try {
-      if (hasTurn && answer !== undefined && !hasNodeTurn) await recordTurns(of, ['nodeTurnAt']);
+      if (hasTurn && releaseNode !== undefined && !hasNodeTurn) await recordTurns(of, ['nodeTurnAt']);
       await begin('turnAt', 'nodeTurnAt');
       hasNodeTurn = true;
       return await act();
     } finally {
-      answer?.end();
+      releaseNode?.();
     }
   };
   try {
@@ -78,8 +77,7 @@ export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): P
       throw isFinal ? failure : preconditionChanged(messageOf(failure));
     });
   } finally {
-    if (waited === undefined) atStore.end();
-    else atStore.giveBack();
+    releaseStore();
   }
 }
 
@@ -89,30 +87,26 @@ export async function besideTurns(
   work: (atNode: AtNode) => Promise<void>,
 ): Promise<void> {
   const store = storeOf(backup);
-  const atStore = deps.storeTurns?.join(store);
+  const releaseStore = deps.turns?.stores.join(store);
   try {
     await work(async (node, act) => {
-      const turn = node === undefined ? undefined : deps.nodeTurns?.at(node).join(store);
+      const releaseNode = node === undefined ? undefined : deps.turns?.at(node).join(store);
       try {
         return await act();
       } finally {
-        turn?.end();
+        releaseNode?.();
       }
     });
   } finally {
-    atStore?.end();
+    releaseStore?.();
   }
 }
 
 /** What it fails with: one that was not planned with the time to wait is planned again. */
-async function waits(
-  of: Of,
-  place: string,
-  answer: Pick<Wait, 'inUse' | 'before' | 'seconds'>,
-): Promise<Error> {
+async function waits(of: Of, place: string, inUse: number): Promise<Error> {
   const { deps, backup } = of;
   const { waiting = false, message: before } = backup.status?.progress ?? {};
-  const message = `waits for its turn at ${place}: ${answer.inUse} other backups use it, ${roughly(answer.before)} wait before this one`;
+  const message = `waits for its turn at ${place}: ${inUse} other backups use it`;
   const isLate = lateness(observed(deps, backup))?.status === 'False';
   const isReported = (backup.status?.conditions ?? []).some(
     ({ type, status }) => type === 'OnSchedule' && status === 'False',
@@ -125,7 +119,8 @@ async function waits(
       }),
     );
   if (of.step.waits !== true) return preconditionChanged(message);
-  const nextRetryDelay = answer.seconds * 1_000;
+  const waitedSeconds = (deps.now() - (parseTimestamp(of.step.startedAt) ?? deps.now())) / 1_000;
+  const nextRetryDelay = 1_000 * secondsToWait(waitedSeconds, Math.random());
   return ApplicationFailure.create({ message, type: 'WaitsForTurn' satisfies FailureType, nextRetryDelay });
 }
 
@@ -138,13 +133,6 @@ async function recordTurns({ deps, ref, step: { startedAt } }: Of, turns: readon
     const now = timestamp(deps.now());
     return { ...status, progress: { ...kept, ...Object.fromEntries(turns.map(turn => [turn, now])) } };
   });
-}
-
-/** One digit of it: the status is not written anew for each that goes before. */
-function roughly(count: number): string {
-  if (count < 10) return String(count);
-  const unit = 10 ** Math.floor(Math.log10(count));
-  return `about ${Math.round(count / unit) * unit}`;
 }
 
 /** The server and the bucket, the container, or the claim of a namespace. */

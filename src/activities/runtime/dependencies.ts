@@ -10,10 +10,9 @@ import type { ClusterOfBackup } from '../../api/derived/endpoints.ts';
 import type { EtcdBackup, EtcdRestoreSpec, RawObject } from '../../api/schemas/types.ts';
 import type { BackupReport } from './backup-figures.ts';
 import type { PassReport } from './pass-report.ts';
-import type { NodeTurns } from '../backup/node-turns.ts';
 import type { RefusedNamespaces } from '../backup/refused-namespaces.ts';
 import type { LargeNamespaces } from '../observe/large-namespaces.ts';
-import type { Turns } from '../backup/turns.ts';
+import type { BackupTurns } from '../backup/turns.ts';
 import type { WaitTime } from './poll.ts';
 
 interface ActivityLogger {
@@ -50,10 +49,8 @@ export interface Dependencies {
     target: ResourceId & { readonly kind: Kind | typeof REQUEST_KIND },
     event: ResourceEvent,
   ) => void;
-  /** The turns of snapshots at stores; everybody has one at once when left out. */
-  readonly storeTurns?: Turns;
-  /** The same at the nodes whose members are read. */
-  readonly nodeTurns?: NodeTurns;
+  /** The turns of snapshots at stores, and at the nodes whose members are read; everybody has one at once when left out. */
+  readonly turns?: BackupTurns;
   /** By how many seconds a scheduled backup may begin later, where its specification does not say; 0 when left out. */
   readonly backupJitterSeconds?: number;
   /** Where EtcdBackups may name endpoints outside of their own namespace: hosts, addresses and blocks; nowhere when left out. */

@@ -3,7 +3,6 @@ import { API_VERSION } from '../../api/names.ts';
 import type { RecordEvent } from '../../watcher/conditions/passes.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts';
 import { FileCredentials, type CredentialsSource } from '../../kube/credentials.ts';
-import { fairClient } from '../../kube/fair-client.ts';
 import { createEventRecorder, type EventRecorder } from '../../kube/events.ts';
 import { ServerClock } from '../../kube/server-clock.ts';
 import type { Logger } from '../../telemetry/logger.ts';
@@ -42,10 +41,9 @@ export function connectKubernetes(
   const credentials = new FileCredentials({ source: source(config), logger });
   const clock = new ServerClock({ logger });
   const shared = { credentials, logger, report: metrics.kubeCall, clock };
-  const client = fairClient({
-    calls: createKubeClient({ ...shared, connections: CONNECTIONS }),
+  const client = createKubeClient({
+    ...shared,
     connections: CONNECTIONS,
-    status: createKubeClient({ ...shared, connections: STATUS_CONNECTIONS }),
     statusConnections: STATUS_CONNECTIONS,
   });
   const watcherClient = createKubeClient({

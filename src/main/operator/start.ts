@@ -21,10 +21,9 @@ import { findInstallation } from './installation.ts';
 import { connectKubernetes, eventSink, type Kubernetes } from './kubernetes.ts';
 import { openClaim } from '../../activities/backup/claim-store.ts';
 import { realTime } from '../../activities/runtime/poll.ts';
-import { NodeTurns } from '../../activities/backup/node-turns.ts';
 import { RefusedNamespaces } from '../../activities/backup/refused-namespaces.ts';
 import { LargeNamespaces } from '../../activities/observe/large-namespaces.ts';
-import { Turns } from '../../activities/backup/turns.ts';
+import { BackupTurns } from '../../activities/backup/turns.ts';
 import { storeOpener } from '../../activities/backup/open-store.ts';
 import { StoreMemory } from '../../store/memory.ts';
 import { openServedStore } from '../../store/served/client.ts';
@@ -216,11 +215,11 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
 }
 
 function backupTurns({ maxConcurrentTransfers, maxBackupsPerStore, maxBackupsPerNode }: Config['worker']) {
-  const now = () => performance.now();
-  return {
-    storeTurns: new Turns({ slots: maxConcurrentTransfers, perStore: maxBackupsPerStore, now }),
-    nodeTurns: new NodeTurns({ perNode: maxBackupsPerNode, now }),
-  };
+  return new BackupTurns({
+    slots: maxConcurrentTransfers,
+    perStore: maxBackupsPerStore,
+    perNode: maxBackupsPerNode,
+  });
 }
 
 async function makeWorkers(
@@ -252,7 +251,7 @@ async function makeWorkers(
     ownImage: claims.image,
     recordEvent: eventSink(kubernetes.events),
     endpointsAllowed: config.allowed.endpoints,
-    ...backupTurns(config.worker),
+    turns: backupTurns(config.worker),
     backupJitterSeconds: config.backupJitterSeconds,
     watchNamespaces: config.watchNamespaces,
     refusedNamespaces: new RefusedNamespaces(() => performance.now()),

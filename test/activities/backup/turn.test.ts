@@ -1,8 +1,7 @@
 /** A backup whose store, or whose member's node, is in use by others waits, says so, and loses nothing. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
-import { NodeTurns } from '../../../src/activities/backup/node-turns.ts';
-import { Turns } from '../../../src/activities/backup/turns.ts';
+import { BackupTurns } from '../../../src/activities/backup/turns.ts';
 import { createActivities } from '../../../src/activities/index.ts';
 import { manifestKey } from '../../../src/api/derived/backup-names.ts';
 import { StoreError } from '../../../src/store/port.ts';
@@ -24,10 +23,9 @@ function crowded(
 ) {
   const world = new BackupWorld({ ...NIGHTLY, backupPolicy });
   world.etcd.snapshotOf = () => snapshotStream(Buffer.alloc(128 * 512, 'etcd'), 3_000);
-  const turns = new Turns({ slots: 20, perStore: 1, now: () => world.now });
-  const nodeTurns = new NodeTurns({ perNode: 1, now: () => world.now });
-  const other = taken === 'store' ? turns.join(STORE) : nodeTurns.at(NODE).join(STORE);
-  const activities = createActivities({ ...world.deps, storeTurns: turns, nodeTurns });
+  const turns = new BackupTurns({ slots: 20, perStore: 1, perNode: 1 });
+  const releaseOther = taken === 'store' ? turns.stores.join(STORE) : turns.at(NODE).join(STORE);
+  const activities = createActivities({ ...world.deps, turns });
   const perform = <R>(act: () => Promise<R>): Promise<R> => new ActivityEnvironment().run(act);
   const look = () => perform(() => activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }));
   const next = async () => {
@@ -41,7 +39,7 @@ function crowded(
     if (step.kind === 'takeSnapshot') return perform(() => activities.takeSnapshot(world.ref, step));
     throw new Error(`not expected: ${step.kind}`);
   };
-  return { world, other, next, act, turns, nodeTurns };
+  return { world, releaseOther, next, act, turns };
 }
 
 describe('a backup whose store is in use', () => {
@@ -49,7 +47,7 @@ describe('a backup whose store is in use', () => {
     const { world, next, act } = crowded();
     await act(await next());
     await expect(act(await next())).rejects.toMatchObject({ type: 'PreconditionChanged' });
-    const message = `waits for its turn at ${STORE}: 1 other backups use it, 0 wait before this one`;
+    const message = `waits for its turn at ${STORE}: 1 other backups use it`;
     expect(world.status.progress).toMatchObject({ waiting: true, message });
     const waiting = await next();
     expect(waiting.timing.scheduleToCloseSeconds).toBe(600 + 20 + 86_400);
@@ -69,13 +67,13 @@ describe('a backup whose store is in use', () => {
   });
 
   it('has its whole time when its turn comes, however long it waited, also in another replica', async () => {
-    const { world, other, next, act } = crowded();
+    const { world, releaseOther, next, act } = crowded();
     await act(await next());
     await act(await next()).catch(() => undefined);
     world.now += 5 * 3_600_000;
     const decision = await next();
     expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
-    other.end();
+    releaseOther();
     await act(decision);
     expect(world.objects).toEqual(['etcd/example']);
     expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
@@ -83,11 +81,11 @@ describe('a backup whose store is in use', () => {
   });
 
   it('that fails in its turn goes on as one that did not wait: with what is left of its time, and without waiting again', async () => {
-    const { world, other, next, act } = crowded();
+    const { world, releaseOther, next, act } = crowded();
     await act(await next());
     await act(await next()).catch(() => undefined);
     const waiting = await next();
-    other.end();
+    releaseOther();
     const { snapshotOf } = world.etcd;
     world.etcd.snapshotOf = () => {
       throw new Error('the member went away');
@@ -137,7 +135,7 @@ describe('a backup whose store is in use', () => {
 });
 
 describe('a backup whose member is on a node that is in use', () => {
-  const ON_NODE = `waits for its turn at node ${NODE}: 1 other backups use it, 0 wait before this one`;
+  const ON_NODE = `waits for its turn at node ${NODE}: 1 other backups use it`;
 
   it('says so, holds no turn at its store meanwhile, and reads nothing', async () => {
     const { world, next, act, turns } = crowded({ timeoutInSecond: 600 }, 'node');
@@ -150,28 +148,28 @@ describe('a backup whose member is on a node that is in use', () => {
     await expect(failure).rejects.toHaveProperty('nextRetryDelay');
     expect(world.snapshots).toBe(0);
     expect(world.status.progress).not.toHaveProperty('turnAt');
-    expect(turns.isIdle).toBe(true);
+    expect(turns.stores.taken()).toBe(0);
   });
 
   it('has its whole time when its turn comes, and gives back both turns', async () => {
-    const { world, other, next, act, turns, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    const { world, releaseOther, next, act, turns } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());
     await act(await next()).catch(() => undefined);
     world.now += 5 * 3_600_000;
-    other.end();
+    releaseOther();
     const decision = await next();
     expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
     await act(decision);
     expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
-    expect(turns.isIdle && nodeTurns.at(NODE).isIdle).toBe(true);
+    expect([turns.stores.taken(), turns.at(NODE).taken()]).toEqual([0, 0]);
   });
 
   it('whose store fails after it waited has begun: it goes on with what is left of its time', async () => {
-    const { world, other, next, act } = crowded({ timeoutInSecond: 600 }, 'node');
+    const { world, releaseOther, next, act } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());
     await act(await next()).catch(() => undefined);
     const waiting = await next();
-    other.end();
+    releaseOther();
     world.store.beforeCall = unavailable;
     await expect(act(waiting)).rejects.toMatchObject({ type: 'PreconditionChanged' });
     expect(world.status.progress).toHaveProperty('turnAt');
@@ -180,19 +178,19 @@ describe('a backup whose member is on a node that is in use', () => {
   });
 
   it('whose store failed before it came to the node still waits for the node', async () => {
-    const { world, other, next, act, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    const { world, releaseOther, next, act, turns } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());
     await act(await next()).catch(() => undefined);
     const waiting = await next();
-    other.end();
+    releaseOther();
     world.store.beforeCall = unavailable;
     await act(waiting).catch(() => undefined);
     world.store.beforeCall = () => {};
-    const another = nodeTurns.at(NODE).join(STORE);
+    const releaseAnother = turns.at(NODE).join(STORE);
     await expect(act(await next())).rejects.toMatchObject({ type: 'PreconditionChanged' });
     expect(world.status.progress).toMatchObject({ waiting: true, message: ON_NODE });
     expect(world.snapshots).toBe(0);
-    another.end();
+    releaseAnother();
     world.now += 3_600_000;
     const decision = await next();
     expect(decision.step).toMatchObject({ kind: 'takeSnapshot', secondsLeft: 600 });
@@ -201,9 +199,9 @@ describe('a backup whose member is on a node that is in use', () => {
   });
 
   it('does not wait for it when its object is in the store already', async () => {
-    const { world, other, next, act, nodeTurns } = crowded({ timeoutInSecond: 600 }, 'node');
+    const { world, releaseOther, next, act, turns } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());
-    other.end();
+    releaseOther();
     world.store.beforeCall = (call, key) => {
       if (call === 'put' && key === manifestKey('etcd/example')) unavailable();
     };
@@ -211,7 +209,7 @@ describe('a backup whose member is on a node that is in use', () => {
     await expect(act(step)).rejects.toThrow('away');
     expect(world.objects).toHaveLength(1);
     world.store.beforeCall = () => {};
-    nodeTurns.at(NODE).join(STORE);
+    turns.at(NODE).join(STORE);
     await act(step);
     expect(world.status).toMatchObject({ succeeded: true, lastRun: { outcome: 'Succeeded' } });
   });

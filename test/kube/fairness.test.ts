@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fairClient } from '../../src/kube/fair-client.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
-import { Shares } from '../../src/kube/shares.ts';
+import { Limiter, type Release } from '../../src/kube/limiter.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import { FaultyApiserver } from '../fakes/kubernetes/faulty-apiserver.ts';
 import { poll } from '../stack/poll.ts';
@@ -9,55 +8,66 @@ import { clientOf, podRef } from './support.ts';
 
 const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve));
 
-describe('shares', () => {
-  const never = new AbortController().signal;
-
-  test('leave something free as soon as calls have ended, however many ask for more without end', async () => {
-    const shares = new Shares(24);
-    const held: (() => void)[] = [];
+describe('a limiter', () => {
+  test('leaves something free as soon as calls have ended, however many ask for more without end', async () => {
+    const limiter = new Limiter({ atOnce: 24 });
+    const held: Release[] = [];
     for (let slow = 0; slow < 10; slow += 1) {
       for (let call = 0; call < 24; call += 1)
-        void shares.take(`slow-${slow}`, never).then(done => held.push(done));
+        void limiter.take(`slow-${slow}`).then(done => held.push(done));
     }
     await settled();
     for (const done of held.splice(0)) done();
     await settled();
-    expect(shares.taken).toBeGreaterThan(10);
-    expect(shares.taken).toBeLessThan(24);
-    (await shares.take('other', never))();
+    expect(limiter.taken()).toBeGreaterThan(10);
+    expect(limiter.taken()).toBeLessThan(24);
+    (await limiter.take('other'))();
   });
 
-  test('are given in the order of asking, and those given back twice count once', async () => {
-    const shares = new Shares(2);
-    const first = await shares.take('a', never);
+  test('gives keys that wait their places by turns, each in the order of asking', async () => {
+    const limiter = new Limiter({ atOnce: 1 });
+    let release = await limiter.take('a');
     const order: string[] = [];
-    const second = shares.take('a', never).then(done => {
-      order.push('a');
-      return done;
-    });
-    const third = shares.take('b', never).then(done => {
-      order.push('b');
-      return done;
-    });
-    (await third)();
-    expect(order).toEqual(['b']);
-    first();
-    first();
-    (await second)();
-    expect(order).toEqual(['b', 'a']);
-    expect(shares.taken).toBe(0);
+    const waiting = ['a1', 'a2', 'a3', 'b1', 'c1', 'b2'].map(name =>
+      limiter.take(name.charAt(0)).then(next => {
+        order.push(name);
+        release = next;
+      }),
+    );
+    for (const _ of waiting) {
+      release();
+      await settled();
+    }
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
   });
 
-  test('are waited for no longer than the signal says, and nothing is lost then', async () => {
-    const shares = new Shares(1);
-    const done = await shares.take('a', never);
+  test('counts a place that is given back twice once', () => {
+    const limiter = new Limiter({ atOnce: 20, perKey: 2 });
+    const releases = [limiter.tryTake('a'), limiter.tryTake('a')];
+    expect(limiter.tryTake('a')).toBeUndefined();
+    releases[0]?.();
+    releases[0]?.();
+    expect(limiter.taken('a')).toBe(1);
+  });
+
+  test('counts what does not wait', () => {
+    const limiter = new Limiter({ atOnce: 20, perKey: 1 });
+    const releases = [limiter.join('a'), limiter.join('a')];
+    expect(limiter.tryTake('a')).toBeUndefined();
+    for (const release of releases) release();
+    expect(limiter.tryTake('a')).toBeDefined();
+  });
+
+  test('is waited for no longer than the signal says, and loses nothing then', async () => {
+    const limiter = new Limiter({ atOnce: 1 });
+    const done = await limiter.take('a');
     const stop = new AbortController();
-    const waiting = shares.take('b', stop.signal);
+    const waiting = limiter.take('b', stop.signal);
     stop.abort(new Error('enough'));
     await expect(waiting).rejects.toThrow('enough');
     done();
-    expect(shares.taken).toBe(0);
-    (await shares.take('b', never))();
+    expect(limiter.taken()).toBe(0);
+    (await limiter.take('b'))();
   });
 });
 
@@ -73,9 +83,7 @@ describe('an apiserver that never answers for some namespaces', () => {
     stop = new AbortController();
     server.fail('any', request => request.namespace?.startsWith('slow') === true, Number.POSITIVE_INFINITY);
     const limits = { attemptTimeoutMs: 60_000, timeoutMs: 60_000 };
-    const calls = clientOf(server, { ...limits, connections });
-    const status = clientOf(server, { ...limits, connections: statusConnections });
-    client = fairClient({ calls, connections, status, statusConnections });
+    client = clientOf(server, { ...limits, connections, statusConnections });
   });
 
   afterEach(async () => {
