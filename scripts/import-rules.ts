@@ -35,7 +35,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
     types: ['src/activities/**', 'src/planner/**'],
     neverReach: ['zod', 'node:**', 'src/planner/**', 'src/objects/**', 'src/activities/**'],
   },
-  etcd: { values: ['etcd3', '@grpc/grpc-js', 'node:**', 'src/api/**'] },
+  etcd: { values: ['etcd3', '@grpc/grpc-js', 'undici', 'node:**', 'src/api/**'] },
   kube: { values: ['@kubernetes/client-node', 'undici', 'yaml', 'node:**', 'src/api/**'] },
   // X.509 only: what it reads and issues is handed to it, and nothing of it is kept.
   tls: { values: ['node:crypto', '@peculiar/x509', 'reflect-metadata'] },

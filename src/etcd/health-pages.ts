@@ -1,100 +1,103 @@
-/**
- * The pages on which members say how they are: on the metrics port, in plain text whatever TLS the cluster has. Connections are kept
- * (docs/decisions/0011-a-prober-asks-members-outside-of-workflows.md).
- */
+/** The pages on which members say how they are: on the metrics port, in plain text whatever TLS the cluster has. */
+import { Client } from 'undici';
 import { METRICS_PORT } from '../api/names.ts';
-import { type Asked, HealthConnection } from './health-connection.ts';
 
 export interface HealthPagesOptions {
-  /** For an answer over a new connection, in milliseconds. One that was kept has half of it, and then a new one is tried. */
+  /** For an answer, in milliseconds. */
   readonly timeoutMs: number;
-  /** Connections that are kept at most. Members beyond those are asked over a new connection each time. */
-  readonly mostKept: number;
-  /** A connection is replaced after so many milliseconds: it says nothing about whether another could be opened. */
-  readonly keptForMs: number;
-  /** A member has ended a connection that was kept: it may have ended itself. */
-  readonly onEnded: (host: string) => void;
   readonly port?: number;
 }
 
+/** Errors of this process or its host, which has no socket left: they say nothing about the member. */
+const OWN_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAGAIN']);
+/** What is read of a page that is no member's, and of its headers, in bytes. */
+const MOST_BYTES = 4_096;
+
 export class HealthPages {
   readonly #options: HealthPagesOptions;
-  /** Those between two requests. */
-  readonly #kept = new Map<string, HealthConnection>();
-  /** Those with a request under way. */
-  readonly #inUse = new Set<HealthConnection>();
+  /** One connection for each address, kept from one request to the next. */
+  readonly #clients = new Map<string, Client>();
   #closed = false;
 
   constructor(options: HealthPagesOptions) {
     this.#options = options;
   }
 
-  /** Connections that are kept and not in use. */
-  get kept(): number {
-    return this.#kept.size;
-  }
-
   /**
-   * Asks a member's `/health`. Never rejects; a member is asked one request at a time.
+   * Asks a member's `/health`: etcd answers 200 when a linearizable read goes through, there is a leader and no alarm, else 503 with a
+   * reason (server/etcdserver/api/etcdhttp/health.go of etcd). Never rejects.
    * @param host the pod's address
    * @returns `well`; `silent` without an answer in time, which says nothing about why; else etcd's reason, such as `ALARM NOSPACE`;
    *   undefined when this process could not ask
    */
   async ask(host: string): Promise<string | undefined> {
-    const { timeoutMs } = this.#options;
-    const kept = this.#take(host);
-    if (kept !== undefined) {
-      const asked = await this.#through(kept, { host, timeoutMs: timeoutMs / 2 });
-      if (asked.state === 'complete') return asked.wellbeing;
-    }
     if (this.#closed) return undefined;
-    const asked = await this.#through(this.#dial(host), { host, timeoutMs });
-    if (asked.state === 'complete') return asked.wellbeing;
-    return asked.state === 'unable' || this.#closed ? undefined : 'silent';
+    const [abort, clear] = deadline(this.#options.timeoutMs);
+    try {
+      const client = this.#clientOf(host);
+      const { statusCode, body } = await client.request({
+        path: '/health',
+        method: 'GET',
+        signal: abort,
+      });
+      return wellbeingOf(statusCode, await body.text());
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return this.#closed || OWN_ERRORS.has(code ?? '') ? undefined : 'silent';
+    } finally {
+      clear();
+    }
   }
 
   /** Nobody is asked at this address any more. */
   forget(host: string): void {
-    this.#kept.get(host)?.close();
-    this.#kept.delete(host);
+    void this.#clients.get(host)?.destroy();
+    this.#clients.delete(host);
   }
 
   /** Ends every connection; requests under way end as if nobody had been asked. */
   close(): void {
     this.#closed = true;
-    for (const connection of [...this.#kept.values(), ...this.#inUse]) connection.close();
-    this.#kept.clear();
+    for (const host of [...this.#clients.keys()]) this.forget(host);
   }
 
-  #take(host: string): HealthConnection | undefined {
-    const connection = this.#kept.get(host);
-    this.#kept.delete(host);
-    if (connection === undefined || !connection.isOpen) return undefined;
-    if (performance.now() - connection.openedAt < this.#options.keptForMs) return connection;
-    connection.close();
-    return undefined;
-  }
-
-  #dial(host: string): HealthConnection {
-    const { port = METRICS_PORT, onEnded } = this.#options;
-    const connection: HealthConnection = new HealthConnection({ host, port }, () => {
-      if (this.#kept.get(host) !== connection) return;
-      this.#kept.delete(host);
-      onEnded(host);
+  #clientOf(host: string): Client {
+    const known = this.#clients.get(host);
+    if (known !== undefined) return known;
+    const { timeoutMs, port = METRICS_PORT } = this.#options;
+    const name = host.includes(':') ? `[${host}]` : host;
+    const client = new Client(`http://${name}:${port}`, {
+      connect: { timeout: 2 * timeoutMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 60_000,
+      maxHeaderSize: MOST_BYTES,
+      maxResponseSize: MOST_BYTES,
     });
-    return connection;
+    this.#clients.set(host, client);
+    return client;
   }
+}
 
-  async #through(
-    connection: HealthConnection,
-    { host, timeoutMs }: { readonly host: string; readonly timeoutMs: number },
-  ): Promise<Asked> {
-    this.#inUse.add(connection);
-    const asked = await connection.ask(timeoutMs);
-    this.#inUse.delete(connection);
-    const hasRoom = this.#kept.size < this.#options.mostKept && !this.#kept.has(host);
-    if (connection.isOpen && hasRoom && !this.#closed) this.#kept.set(host, connection);
-    else connection.close();
-    return asked;
-  }
+/**
+ * Aborts after so many milliseconds. Timers run before what has arrived is read, and what is due immediately after it. One that comes late
+ * says that this process was held up, and may not even have sent what it asks: the answer has as long again.
+ */
+function deadline(timeoutMs: number): readonly [AbortSignal, () => void] {
+  const abort = new AbortController();
+  const due = performance.now() + timeoutMs;
+  const late = (): unknown => setImmediate(() => abort.abort());
+  let timer = setTimeout(() => {
+    const wasHeldUp = performance.now() - due > timeoutMs / 5;
+    if (wasHeldUp) timer = setTimeout(late, timeoutMs);
+    else late();
+  }, timeoutMs);
+  return [abort.signal, () => clearTimeout(timer)];
+}
+
+/** etcd's reasons begin with a kind (`ALARM NOSPACE`, `RAFT NO LEADER`, `QGET ERROR:` and a text that varies). */
+function wellbeingOf(status: number, text: string): string {
+  if (status === 200) return 'well';
+  const reason = /"reason"\s*:\s*"([A-Z ]{1,40})/.exec(text)?.[1]?.trim();
+  return reason ?? `HTTP ${status}`;
 }

@@ -1,16 +1,14 @@
 import type { CreationLimitOptions } from './queue/creation-limit.ts';
 import type { WorkQueueOptions } from './queue/work-queue.ts';
-import type { RoundOptions } from './prober/rounds.ts';
+import type { MonitorOptions } from './members/monitor.ts';
 import type { PassCheckOptions } from './conditions/passes.ts';
-import type { ClusterSurveyOptions } from './survey/cluster-survey.ts';
 
-/** All in milliseconds, except `concurrency`, `creationsAtOnce`, `passesAtOnce`, `surveysARound` and `surveysRoot`. */
+/** All in milliseconds, except `concurrency`, `creationsAtOnce`, `passesAtOnce` and `asksARound`. */
 export interface WatcherTimings
   extends WorkQueueOptions,
     CreationLimitOptions,
-    RoundOptions,
-    PassCheckOptions,
-    ClusterSurveyOptions {
+    MonitorOptions,
+    PassCheckOptions {
   /** Of one call to Temporal. */
   readonly rpcDeadlineMs: number;
   /** How often a restore or backup that is under way is enqueued: no change in Kubernetes brings its operation back when that is terminated. */
@@ -47,8 +45,7 @@ export interface WatcherOptions {
  * Temporal is asked about every workflow each 20 s, about five a second at most: more than 100 are asked less often each,
  * but at least each ten minutes;
  * one that does not run is started. The members of every cluster are surveyed each minute, up to 240 clusters; of a
- * thousand each 4 minutes (4 a second), of ten thousand each 14 minutes (12 a second).
- * Every member is asked each second, up to 200 members; a thousand each 2.2 s (450 a second), thirty thousand each 12 s (2,500 a second).
+ * thousand each 4 minutes (4 a second). Every member is asked each second, up to 400 members; a thousand each 2.5 s (400 a second).
  */
 export const defaultTimings: WatcherTimings = {
   concurrency: 24,
@@ -70,11 +67,10 @@ export const defaultTimings: WatcherTimings = {
   passesAtOnce: 5,
   passRoundMs: 1_000,
   noPassAfterMs: 60_000,
-  surveyEveryMs: 60_000,
-  surveysARound: 4,
-  surveysRoot: 0.12,
-  surveyRoundMs: 1_000,
-  stopGraceMs: 2_000,
+  monitorRoundMs: 100,
   askEveryMs: 1_000,
-  roundRootMs: 70,
+  asksARound: 40,
+  surveyEveryMs: 60_000,
+  surveyPaceMs: 250,
+  stopGraceMs: 2_000,
 };

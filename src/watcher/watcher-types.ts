@@ -5,10 +5,9 @@ import type { KubeClient } from '../kube/port.ts';
 import type { RecordEvent } from './conditions/passes.ts';
 import type { Clock, ReflectorFactory, WatcherLogger, WatcherMetrics } from './model/ports.ts';
 import type { WatcherOptions } from './options.ts';
-import type { MemberHealth } from './prober/prober.ts';
+import type { MemberHealth, SurveyFigures, Surveyor } from './members/monitor.ts';
 import type { BackupFigures } from './resources/backup-figures.ts';
 import type { ReportedCluster } from './resources/reported-cluster.ts';
-import type { SurveyFigures, Surveyor } from './survey/cluster-survey.ts';
 import type { TemporalPort } from './temporal/client.ts';
 import type { RequestFigures } from './resources/requests.ts';
 import type { QueueStats } from './queue/work-queue.ts';
@@ -67,8 +66,8 @@ export interface WatcherDeps {
   readonly kube: Pick<KubeClient, 'get' | 'patch'>;
   readonly reflector: ReflectorFactory;
   readonly temporal: TemporalPort;
-  /** Asks members how they are; made once, with whom to tell of a member that has ended its connection. */
-  readonly health: (onEnded: (host: string) => void) => MemberHealth;
+  /** Asks members how they are; made once. */
+  readonly health: () => MemberHealth;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
   readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'identity'>;

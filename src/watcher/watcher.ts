@@ -9,7 +9,7 @@ import { OtherInstallations } from './conditions/other-installations.ts';
 import { PassCheck } from './conditions/passes.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { StuckCheck } from './conditions/stuck-check.ts';
-import { Members } from './members.ts';
+import { MemberMonitor } from './members/monitor.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import {
   type Clock,
@@ -56,7 +56,7 @@ class ResourceWatcher implements Watcher {
   readonly #creations: CreationLimit;
   readonly #signals: SignalDeps;
   readonly #reports: ReportDeps;
-  readonly #members: Members;
+  readonly #monitor: MemberMonitor;
   readonly #passes: PassCheck;
   readonly #stuck: StuckCheck;
   readonly #others: OtherInstallations;
@@ -114,7 +114,7 @@ class ResourceWatcher implements Watcher {
         onChange: change => this.#onRequest(change),
       }),
     );
-    this.#members = new Members({
+    this.#monitor = new MemberMonitor({
       ...deps,
       ...shared,
       enqueue: key => (this.#isOperatedOn(key) ? this.#defer(key) : this.#enqueue(key)),
@@ -136,7 +136,7 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'running') return;
     this.#state = 'paused';
     this.#queue.pause();
-    this.#members.pause();
+    this.#monitor.pause();
     this.#passes.reset();
     this.#others.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
@@ -146,7 +146,7 @@ class ResourceWatcher implements Watcher {
     if (this.#state !== 'paused') return;
     this.#state = 'running';
     this.#queue.resume();
-    this.#members.resume();
+    this.#monitor.resume();
     this.#deps.logger.info('watcher resumed', { ...this.stats() });
   }
 
@@ -158,7 +158,7 @@ class ResourceWatcher implements Watcher {
     this.#others.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
-      this.#members.stop(),
+      this.#monitor.stop(),
       ...this.#requestLists.map(async list => list.stop()),
       ...this.#loops.map(loop => loop.stop()),
       this.#lists.stop(),
@@ -178,7 +178,7 @@ class ResourceWatcher implements Watcher {
   }
 
   clusters(): readonly WatchedCluster[] {
-    return this.#state === 'running' ? watchedClusters(this.#known, this.#members.survey) : [];
+    return this.#state === 'running' ? watchedClusters(this.#known, this.#monitor) : [];
   }
 
   backups(): readonly WatchedBackup[] {
@@ -192,10 +192,10 @@ class ResourceWatcher implements Watcher {
   /** @param isNews it happened now; else the object was found by the first list */
   #onChange(change: StoreChange, isNews: boolean): void {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
-    if (change.object.kind === 'Pod') this.#members.note(change);
+    if (change.object.kind === 'Pod') this.#monitor.note(change);
     this.#note(change);
     const keys = keysToEnqueue(change, this.#known);
-    if (change.object.kind === 'Secret') for (const key of keys) this.#members.survey.renew(key);
+    if (change.object.kind === 'Secret') for (const key of keys) this.#monitor.renew(key);
     this.#metrics.eventSeen(change.object.kind, keys.length > 0);
     // An operation observes itself what becomes of the pods that it makes, and is followed by a reconciliation.
     const isOfOperator = isNews && isOfOperation(change);
@@ -236,7 +236,7 @@ class ResourceWatcher implements Watcher {
 
   async #process(key: string, abort: AbortSignal): Promise<Processed> {
     // The operation has ended, and the reconciliation that followed found its members as they are.
-    if (this.#deferred.delete(key) && this.#members.areAsReported(key)) return { outcome: 'skipped' };
+    if (this.#deferred.delete(key) && this.#monitor.areAsReported(key)) return { outcome: 'skipped' };
     const mayBegin = this.#known.get(key)?.isNew !== true || this.#creations.begin(key);
     if (mayBegin) return signal(this.#signals, key, abort);
     this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
@@ -255,7 +255,7 @@ class ResourceWatcher implements Watcher {
     this.#known.remove(key);
     this.#deferred.delete(key);
     this.#creations.end(key);
-    this.#members.forget(key);
+    this.#monitor.forget(key);
     this.#reports.writer.forget(key);
   }
 
@@ -276,7 +276,7 @@ class ResourceWatcher implements Watcher {
       ),
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
       this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
-      this.#loop(timings.surveyRoundMs, async abort => this.#members.survey.round(abort)),
+      this.#loop(timings.monitorRoundMs, async abort => this.#monitor.round(abort)),
       this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
       this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
       this.#loop(timings.stuckCheckMs, abort => this.#others.round(abort)),
@@ -304,7 +304,7 @@ class ResourceWatcher implements Watcher {
     if (this.#isCompared || !this.synced()) return;
     this.#isCompared = true;
     for (const resource of this.#known.all()) {
-      const isDifferent = resource.cluster !== undefined && !this.#members.areAsReported(resource.key);
+      const isDifferent = resource.cluster !== undefined && !this.#monitor.areAsReported(resource.key);
       if (isDifferent) this.#queue.promote(resource.key);
     }
   }

@@ -25,12 +25,12 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   without(
     'nobody is told of a member that does not answer',
     'memberIsCutOffInPeace',
-    returns('Prober.hear', 'undefined'),
+    returns('MemberMonitor.hear', 'undefined'),
   ),
   without(
     'what members say is not compared with the status',
     'memberIsAddedInPeace',
     returns('differenceFrom', 'undefined'),
-    at('ClusterSurvey.ask', "isListChanged ? 'the member list changed' : undefined", 'undefined'),
+    at('MemberMonitor.survey', "isListChanged ? 'the member list changed' : undefined", 'undefined'),
   ),
 ];

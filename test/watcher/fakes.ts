@@ -2,7 +2,7 @@
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
-import type { Surveyor } from '../../src/watcher/survey/cluster-survey.ts';
+import type { Surveyor } from '../../src/watcher/members/monitor.ts';
 import type {
   Poller,
   TemporalPort,

@@ -4,14 +4,14 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
 import { createWatcherOn, type Watcher } from '../../src/watcher/watcher.ts';
-import type { Survey } from '../../src/watcher/survey/agreement.ts';
+import type { Survey } from '../../src/watcher/members/agreement.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
 import { FakeTemporal, HandReflectors, ListLogger } from './fakes.ts';
 import { resource } from './objects.ts';
 
 /** Tests that count what one thing causes turn off what tells of everything. */
-const QUIET = { surveyRoundMs: 1e12, againAfterMs: 1e12 };
+const QUIET = { surveyPaceMs: 1e12, againAfterMs: 1e12 };
 
 export class Harness {
   readonly clock: FakeClock;
@@ -35,8 +35,6 @@ export class Harness {
   readonly askedAt = new Map<string, number>();
   /** Addresses whose connections were let go. */
   readonly addressesForgotten: string[] = [];
-  /** What the connection to a member ends with: told to the prober. */
-  endConnection: (host: string) => void = () => {};
   /** What the members of clusters say, by name of the cluster. */
   readonly surveys = new Map<string, Survey>();
   /** Names of clusters whose members do not answer while they are among these. */
@@ -65,14 +63,11 @@ export class Harness {
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
       reflector: this.reflectors.factory,
       temporal: this.temporal,
-      health: onEnded => {
-        this.endConnection = onEnded;
-        return {
-          ask: host => this.#ask(host),
-          forget: host => void this.addressesForgotten.push(host),
-          close: () => {},
-        };
-      },
+      health: () => ({
+        ask: host => this.#ask(host),
+        forget: host => void this.addressesForgotten.push(host),
+        close: () => {},
+      }),
       surveyor: {
         ask: async (ref, { access, plainDomain }) => {
           this.surveyed.push(ref.name);

@@ -12,21 +12,14 @@ import { createWatcher } from '../../watcher/create-watcher.ts';
 import type { Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
-import { openFilesLimit } from './open-files.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';
 import { LeaderWatcher } from './leader-watcher.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
 const KEEP_MS = 60_000;
 
-/**
- * A member that takes longer than a second to say how it is counts as silent; a pass then looks with more patience. Connections take no
- * more than half of the files that this process may open.
- */
-function healthConnections(): { timeoutMs: number; mostKept: number; keptForMs: number } {
-  const mostKept = Math.min(32_768, Math.floor(openFilesLimit() / 2));
-  return { timeoutMs: 1_000, mostKept, keptForMs: 60_000 };
-}
+/** A member that takes longer to say how it is counts as silent; a pass then looks with more patience. */
+const HEALTH_TIMEOUT_MS = 1_500;
 
 export interface WatchingParts {
   readonly kubernetes: Pick<Kubernetes, 'client' | 'leaseClient' | 'watcherClient' | 'events'>;
@@ -111,7 +104,7 @@ function watcherOf(
     kube: kubernetes.watcherClient,
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
     client,
-    health: onEnded => new HealthPages({ ...healthConnections(), onEnded }),
+    health: () => new HealthPages({ timeoutMs: HEALTH_TIMEOUT_MS }),
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
     options: { namespaces, taskQueue, identity },
     recordEvent: eventSink(kubernetes.events),

@@ -139,7 +139,7 @@ function isJustMade({ metadata: { managedFields = [] } }: KubeObject): boolean {
 
 /**
  * A Pod: as other owned objects, what its node says of it apart from what others ask for, and the address at which its member is asked
- * (prober.ts). One that has ended, or was evicted, still names the address that it had, which may be another pod's by now.
+ * (members/monitor.ts). One that has ended, or was evicted, still names the address that it had, which may be another pod's by now.
  */
 export function slimPod(object: KubeObject): KubeObject {
   const hasEnded = ['Succeeded', 'Failed'].includes(String(at(object, 'status', 'phase')));

@@ -1,17 +1,17 @@
 /** The EtcdClusters and EtcdBackups that exist, and who has conditions that are told, for whoever counts. */
 import { toldConditions } from '../../api/conditions/told.ts';
-import type { ClusterSurvey } from '../survey/cluster-survey.ts';
+import type { MemberMonitor } from '../members/monitor.ts';
 import type { WatchedBackup, WatchedCluster, WatchedConditions } from '../watcher-types.ts';
 import type { KnownResources } from './known-resources.ts';
 
 export function watchedClusters(
   known: KnownResources,
-  survey: Pick<ClusterSurvey, 'figures'>,
+  monitor: Pick<MemberMonitor, 'figures'>,
 ): readonly WatchedCluster[] {
   return known
     .all()
     .flatMap(({ key, ref: { namespace, name }, cluster }) =>
-      cluster === undefined ? [] : [{ namespace, name, reported: cluster, asked: survey.figures(key) }],
+      cluster === undefined ? [] : [{ namespace, name, reported: cluster, asked: monitor.figures(key) }],
     );
 }
 

@@ -81,12 +81,9 @@ test('a member that wavers for ten minutes is told of ever more rarely, and what
     if (round < 149) world.sayings.delete(address(0));
     await world.clock.advance(2_500);
   }
-  // Four at once, then after 1, 2, 4, 8, 16, 32, 60, 60, ... s.
-  expect(told(world) - signals).toBeLessThanOrEqual(22);
-  const before = told(world);
-  await world.clock.advance(62_000);
-  expect(told(world)).toBeGreaterThan(before);
-  await world.clock.advance(200_000);
+  // Four at once, then one a minute.
+  expect(told(world) - signals).toBeLessThanOrEqual(16);
+  await world.clock.advance(300_000);
   const calm = told(world);
   world.sayings.delete(address(0));
   await world.clock.advance(3_500);
@@ -132,7 +129,7 @@ test('a pod is asked at its present address, and not once it goes', async () => 
 });
 
 test('many members are asked less often each', async () => {
-  const world = await quiet({ roundRootMs: 2_449.5 });
+  const world = await quiet({ asksARound: 1, monitorRoundMs: 1_000 });
   const asked = world.asked;
   await world.clock.advance(600_000);
   // Six members once in six seconds: one ask a second in all.
@@ -142,7 +139,7 @@ test('many members are asked less often each', async () => {
 
 test.each([
   { members: 1_000, within: 5_000 },
-  { members: 6_000, within: 8_500 },
+  { members: 3_000, within: 9_500 },
 ])(
   'of $members members one that falls silent is told of within $within ms, also while a tenth of them hangs',
   async ({ members, within }) => {
@@ -165,52 +162,13 @@ test.each([
   },
 );
 
-test('a member that ends its connection is asked at once, of however many', async () => {
-  const world = await quiet({ roundRootMs: 100_000 });
-  await world.clock.advance(600_000);
-  const signals = told(world);
-  world.sayings.set(address(2), 'silent');
-  world.endConnection(address(2));
-  // Nobody lives there.
-  world.endConnection('10.9.9.9');
-  await world.clock.advance(500);
-  expect(told(world)).toBe(signals + 1);
-  world.sayings.delete(address(2));
-  await world.stop();
-});
-
 test('a member that could not be asked for reasons of this process is not taken for a silent one', async () => {
   const world = await quiet();
   const signals = told(world);
   world.sayings.set(address(1), undefined);
   await world.clock.advance(60_000);
   expect(told(world)).toBe(signals);
-  expect(world.askedAt.get(address(1))).toBeGreaterThan(100);
-  await world.stop();
-});
-
-test('an address that two pods have is asked for neither of them, and both clusters look, until one has it', async () => {
-  const world = await quiet();
-  const signals = () => [told(world), world.temporal.signals(other).length];
-  const [before, others] = signals();
-  // The pod of another cluster has got the address of one whose node does not report any more.
-  world.reflectors.put(member(0, { podIP: address(1) }, other));
-  await world.clock.advance(2_000);
-  expect(told(world)).toBe((before ?? 0) + 1);
-  expect(world.temporal.signals(other).length).toBeGreaterThan(others ?? 0);
-  expect(world.addressesForgotten).toContain(address(0, other));
-  const asked = world.askedAt.get(address(1));
-  await world.clock.advance(60_000);
-  expect(world.askedAt.get(address(1))).toBe(asked);
-  world.reflectors.put(member(1, { podIP: '10.9.9.9' }));
-  await world.clock.advance(10_000);
-  expect(world.askedAt.get(address(1))).toBeGreaterThan((asked ?? 0) + 5);
-  expect(world.askedAt.get('10.9.9.9')).toBeGreaterThan(5);
-  // What is said there from now on is said of the other pod.
-  const [mine, theirs] = signals();
-  world.sayings.set(address(1), 'silent');
-  await world.clock.advance(2_000);
-  expect(signals()).toEqual([mine, (theirs ?? 0) + 1]);
+  expect(world.askedAt.get(address(1))).toBeGreaterThan(90);
   await world.stop();
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { FINALIZER } from '../../../src/api/names.ts';
 import type { WatcherTimings } from '../../../src/watcher/options.ts';
-import type { Survey } from '../../../src/watcher/survey/agreement.ts';
+import type { Survey } from '../../../src/watcher/members/agreement.ts';
 import { Harness } from '../harness.ts';
 import { owned, refTo, secret } from '../objects.ts';
 
@@ -45,7 +45,7 @@ async function settled(
   more: Record<string, unknown> = {},
   timings: Partial<WatcherTimings> = {},
 ): Promise<Harness> {
-  const world = new Harness(1, { surveyRoundMs: 1_000, ...timings });
+  const world = new Harness(1, { surveyPaceMs: 250, ...timings });
   await world.watcher.start();
   world.surveys.set('example', WELL);
   world.put(example, { status: STATUS, ...more });
@@ -194,7 +194,7 @@ describe('the members of a cluster', () => {
   });
 
   test('are asked a few clusters at a time, however many there are', async () => {
-    const world = new Harness(1, { surveyRoundMs: 1_000 });
+    const world = new Harness(1, { surveyPaceMs: 250 });
     await world.watcher.start();
     for (let index = 0; index < 600; index += 1) {
       const ref = refTo('EtcdCluster', `c${index}`);

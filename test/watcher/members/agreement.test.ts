@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, differenceFrom, type Survey } from '../../../src/watcher/survey/agreement.ts';
+import { type Answer, differenceFrom, type Survey } from '../../../src/watcher/members/agreement.ts';
 import type { ReportedCluster, ReportedMember } from '../../../src/watcher/resources/reported-cluster.ts';
 
 const NAMES = ['a-0', 'a-1', 'a-2'];
