@@ -3,9 +3,8 @@
  * judges nothing: times depend on the machine, ratios hardly do.
  * Usage: scripts/bench.ts [replay] [fleet] [backup] [restore] [creation] [reaction] [idle] [upgrade], all of them when none is named. The
  * last four work on a local stack named `bench`, which is left up for the next run (`local/local down --wipe --name bench` ends it).
- * The fleet takes `--clusters N`, `--phases a,b` (./bench/fleet/phases.ts), `--rate R` (creations a second), `--replicas N`,
- * `--heap MIB` (of each thread of a replica), `--in-flight N` (requests that the API server serves at once) and `--profiles FOLDER`
- * (where replicas leave profiles of their CPU time; not those that are killed).
+ * The fleet takes `--clusters N` (up to 1,000), `--phases a,b` (./bench/fleet/phases.ts), `--rate R` (creations a second), `--replicas N` and
+ * `--temporal postgres`.
  */
 import {
   awaitCondition,
@@ -15,7 +14,7 @@ import {
   startWorld,
   type World,
 } from '../test/stack/e2e.ts';
-import { benchArguments } from './bench/arguments.ts';
+import { parseBenchArguments } from './bench/arguments.ts';
 import { measureBackup } from './bench/backup.ts';
 import { measureCreation } from './bench/creation.ts';
 import { measureFleet } from './bench/fleet.ts';
@@ -32,7 +31,7 @@ const ON_STACK = ['creation', 'reaction', 'idle', 'upgrade'];
 const ALL = ['replay', 'fleet', 'backup', 'restore', ...ON_STACK];
 const DATABASES_IN_MEBIBYTES = [256, 1024];
 
-const { names: named, fleet } = benchArguments(process.argv.slice(2), ALL);
+const { names: named, fleet } = parseBenchArguments(process.argv.slice(2), ALL);
 const measures = (name: string) => named.length === 0 || named.includes(name);
 
 const begun = performance.now();

@@ -8,6 +8,21 @@ export interface Row {
   readonly floor?: { readonly what: string; readonly measured: readonly number[] };
 }
 
+/** The smallest value that so large a share of all is not above (nearest rank); NaN of none. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** p50 and p99 in seconds of durations that were measured in milliseconds. */
+export function percentiles(what: string, milliseconds: readonly number[]): Row[] {
+  return ([0.5, 0.99] as const).map(share => ({
+    what: `${what}, p${share * 100}`,
+    unit: 's',
+    measured: [percentile(milliseconds, share) / 1_000],
+  }));
+}
+
 /** The middle of a list; NaN when it is empty. */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -22,12 +37,8 @@ export function table(rows: readonly Row[]): string {
   const cells = [heading, ...rows.map(cellsOf)];
   const widths = heading.map((_, column) => Math.max(...cells.map(line => line[column]?.length ?? 0)));
   return cells
-    .map(line =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
+    .map(line => line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '))
+    .map(line => line.trimEnd())
     .join('\n');
 }
 
@@ -44,5 +55,6 @@ function spread(values: readonly number[]): string {
 }
 
 function round(value: number): string {
+  if (!Number.isFinite(value)) return 'not measured';
   return Math.abs(value) >= 100 ? value.toFixed(0) : value.toPrecision(3).replace(/\.?0+$/, '');
 }

@@ -22,9 +22,10 @@ export async function measureReaction(world: World, namespace: string, name: str
     const floor: number[] = [];
     for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
       floor.push(await roundTrip(handle));
+      const { runId } = await handle.describe();
       const begun = Date.now();
       await handle.signal('resync', { by: 'bench' });
-      const pass = await nextPass(handle, begun);
+      const pass = await nextPass(() => eventsFrom(client, workflow, runId), begun);
       signalled.push(pass.started - pass.signalled);
       looked.push(pass.completed - pass.signalled);
     }
@@ -55,11 +56,21 @@ interface Pass {
   readonly completed: number;
 }
 
-/** The first signal after `since` and the pass that it caused, from the workflow's history. */
-function nextPass(handle: Handle, since: number): Promise<Pass> {
+/** The events of a run and of those that it continued as, which may happen at any time. */
+async function eventsFrom(client: Client, workflow: string, runId: string): Promise<readonly HistoryEvent[]> {
+  const events: HistoryEvent[] = [];
+  for (let run: string | undefined = runId; run; ) {
+    const history = await client.workflow.getHandle(workflow, run).fetchHistory();
+    events.push(...(history.events ?? []));
+    run = events.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+  }
+  return events;
+}
+
+/** The first signal after `since` and the pass that it caused. */
+function nextPass(eventsNow: () => Promise<readonly HistoryEvent[]>, since: number): Promise<Pass> {
   return poll(async () => {
-    const { events = [] } = await handle.fetchHistory();
-    const later = (events ?? []).filter(event => milliseconds(event) >= since);
+    const later = (await eventsNow()).filter(event => milliseconds(event) >= since);
     const signal = later.find(
       event => event.workflowExecutionSignaledEventAttributes?.signalName === 'resync',
     );

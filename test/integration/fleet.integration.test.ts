@@ -7,17 +7,16 @@ import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClusterWatch } from '../../scripts/bench/fleet/cluster-watch.ts';
-import { grown } from '../../scripts/bench/fleet/count.ts';
 import {
   changeAndRepair,
   CLUSTER,
   type Fleet,
   nameOf,
-  specOf,
+  SPEC,
   untilQuiet,
 } from '../../scripts/bench/fleet/fleet.ts';
 import { recordedRuns } from '../../scripts/bench/fleet/history.ts';
-import { type Reading, reading, total, untilWatched } from '../../scripts/bench/fleet/usage.ts';
+import { grown, type Reading, reading, total, untilWatched } from '../../scripts/bench/fleet/usage.ts';
 import { startSimulatedWorld } from '../../scripts/bench/simulated/world.ts';
 import { manifest } from '../stack/e2e.ts';
 
@@ -68,8 +67,6 @@ beforeAll(async () => {
     world,
     clusters,
     names,
-    created: CLUSTERS,
-    spec: specOf(3),
     namespace: NAMESPACE,
     rate: CLUSTERS,
     progress: () => {},
@@ -133,7 +130,7 @@ async function observed(act: () => Promise<unknown>): Promise<Observed> {
 test('a creation takes a bounded number of calls, requests and events', async () => {
   const { world, names, clusters } = fleet;
   const { events, before, after } = await observed(async () => {
-    await Promise.all(names.map(name => world.kube.apply(manifest(NAMESPACE, name, fleet.spec))));
+    await Promise.all(names.map(name => world.kube.apply(manifest(NAMESPACE, name, SPEC))));
     await clusters.untilHealthy(names, () => {});
     await untilQuiet(fleet);
   });

@@ -29,17 +29,13 @@ const PROGRAMS = {
   compiled: [join(root, 'dist/main/operator.js')],
 } as const;
 
-/**
- * Starts an operator; `environment` is all that it gets, apart from ports that are free.
- * @param nodeArguments of Node, before the program, such as `--cpu-prof`
- */
+/** Starts an operator; `environment` is all that it gets, apart from ports that are free. */
 export async function startOperatorProcess(
   environment: Record<string, string>,
   program: keyof typeof PROGRAMS = 'sources',
-  nodeArguments: readonly string[] = [],
 ): Promise<OperatorProcess> {
   const { health, metrics, temporalMetrics } = await freePorts('health', 'metrics', 'temporalMetrics');
-  const child = spawn(process.execPath, [...nodeArguments, ...PROGRAMS[program]], {
+  const child = spawn(process.execPath, [...PROGRAMS[program]], {
     env: {
       PATH: process.env['PATH'] ?? '',
       HEALTH_PORT: String(health),

@@ -1,4 +1,4 @@
-/** Follows the EtcdClusters of a fleet: when each became healthy, and when it was gone. */
+/** Follows the EtcdClusters of a fleet: when each became healthy. */
 import type { EtcdCluster } from '../../../src/api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
@@ -18,8 +18,6 @@ const PATIENCE_MS = 180_000;
 export class ClusterWatch {
   readonly #reflector: Reflector;
   readonly #seen = new Map<string, Seen>();
-  /** When each was gone. */
-  readonly #gone = new Map<string, number>();
 
   constructor(kube: KubeClient, namespace: string) {
     this.#reflector = new Reflector({ client: kube, kind: CLUSTER, namespace, slim });
@@ -27,10 +25,7 @@ export class ClusterWatch {
     this.#reflector.subscribe({
       added: note,
       updated: note,
-      deleted: ({ metadata: { name } }) => {
-        this.#seen.delete(name);
-        this.#gone.set(name, performance.now());
-      },
+      deleted: ({ metadata: { name } }) => void this.#seen.delete(name),
     });
     this.#reflector.start();
   }
@@ -45,20 +40,25 @@ export class ClusterWatch {
     return new Map(healthy.map(([name, { since }]) => [name, since]));
   }
 
-  gone(): ReadonlyMap<string, number> {
-    return this.#gone;
-  }
-
   /** Waits until all of these are healthy. Fails when for three minutes not one more of them is. */
-  untilHealthy(names: readonly string[], progress: (text: string) => void): Promise<void> {
-    const count = () => names.filter(name => this.#seen.get(name)?.healthy).length;
-    return untilAll({ count, of: names.length, what: 'healthy', progress });
-  }
-
-  /** Waits until none of these is left. Fails when for three minutes not one more of them has gone. */
-  untilGone(names: readonly string[], progress: (text: string) => void): Promise<void> {
-    const count = () => names.filter(name => !this.#seen.has(name)).length;
-    return untilAll({ count, of: names.length, what: 'gone', progress });
+  async untilHealthy(names: readonly string[], progress: (text: string) => void): Promise<void> {
+    let [most, shownAt, since] = [-1, 0, performance.now()];
+    await poll(
+      async () => {
+        const now = names.filter(name => this.#seen.get(name)?.healthy).length;
+        if (now > most) [most, since] = [now, performance.now()];
+        if (performance.now() - shownAt > 10_000) {
+          progress(`${now} of ${names.length} clusters are healthy`);
+          shownAt = performance.now();
+        }
+        return now === names.length || performance.now() - since > PATIENCE_MS;
+      },
+      { timeoutMs: Number.POSITIVE_INFINITY, intervalMs: 250 },
+    );
+    if (most < names.length)
+      throw new Error(
+        `${most} of ${names.length} clusters are healthy, and for ${PATIENCE_MS / 1_000} s not one more`,
+      );
   }
 
   #note(object: KubeObject): void {
@@ -67,32 +67,6 @@ export class ClusterWatch {
     const since = before?.healthy === healthy ? before.since : performance.now();
     this.#seen.set(object.metadata.name, { healthy, since });
   }
-}
-
-interface Awaited {
-  readonly count: () => number;
-  readonly of: number;
-  readonly what: string;
-  readonly progress: (text: string) => void;
-}
-
-async function untilAll({ count, of, what, progress }: Awaited): Promise<void> {
-  let [most, told] = [-1, 0];
-  let since = performance.now();
-  await poll(
-    async () => {
-      const now = count();
-      if (now > most) [most, since] = [now, performance.now()];
-      if (performance.now() - told > 10_000) {
-        progress(`${now} of ${of} clusters are ${what}`);
-        told = performance.now();
-      }
-      return now === of || performance.now() - since > PATIENCE_MS;
-    },
-    { timeoutMs: Number.POSITIVE_INFINITY, intervalMs: 250 },
-  );
-  if (most < of)
-    throw new Error(`${most} of ${of} clusters are ${what}, and for ${PATIENCE_MS / 1_000} s not one more`);
 }
 
 /** What is kept of a cluster. */

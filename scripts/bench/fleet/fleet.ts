@@ -10,11 +10,7 @@ import { work } from './usage.ts';
 export interface Fleet {
   readonly world: SimulatedWorld;
   readonly namespace: string;
-  /** Of all clusters: those that are created come first, then those that are copied. */
   readonly names: readonly string[];
-  /** The first so many are created. */
-  readonly created: number;
-  readonly spec: EtcdClusterSpec;
   /** Creations that are asked for in a second. */
   readonly rate: number;
   /** Follows the clusters from before the first of them. */
@@ -24,8 +20,7 @@ export interface Fleet {
 
 export const CLUSTER = { apiVersion: API_VERSION, kind: 'EtcdCluster' } as const;
 /** Data in the pod: volumes would have to be simulated as well. */
-export const specOf = (members: number) =>
-  ({ size: members, version: '3.6.16', storage: { emptyDir: {} } }) satisfies EtcdClusterSpec;
+export const SPEC = { size: 3, version: '3.6.16', storage: { emptyDir: {} } } satisfies EtcdClusterSpec;
 
 export const nameOf = (number: number): string => `fleet-${number}`;
 
@@ -81,9 +76,8 @@ export async function changeAndRepair(
   return performance.now() - begun;
 }
 
-/** So many clusters, evenly spread over all of them; none of the first `without`. */
-export function sampleOf(names: readonly string[], count: number, without = 0): string[] {
-  const from = names.slice(without);
-  const step = Math.max(1, from.length / count);
-  return Array.from({ length: Math.min(count, from.length) }, (_, at) => from[Math.floor(at * step)] ?? '');
+/** So many clusters, evenly spread over all of them. */
+export function sampleOf(names: readonly string[], count: number): string[] {
+  const step = Math.max(1, names.length / count);
+  return Array.from({ length: Math.min(count, names.length) }, (_, at) => names[Math.floor(at * step)] ?? '');
 }

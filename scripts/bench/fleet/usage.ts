@@ -1,17 +1,63 @@
 /** What a phase costs: CPU time and memory of every process, calls to the API server, requests to Temporal and its actions. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorProcess } from '../../../test/stack/operator-process.ts';
-import { peakBytes, processorSeconds, residentBytes } from '../../../test/stack/process-usage.ts';
+import { processorSeconds, residentBytes } from '../../../test/stack/process-usage.ts';
 import { poll } from '../../../test/stack/poll.ts';
 import { samples, sum } from '../prometheus.ts';
 import type { SimulatedWorld } from '../simulated/world.ts';
-import { type Count, grown } from './count.ts';
+import type { Row } from '../figures.ts';
 
 /** Counters of Temporal's server reach its page up to a second later. */
 const REPORTED_MS = 1_500;
 /** As its metrics spell `etcd-operator`. */
 const TEMPORAL_NAMESPACE = 'etcd_operator';
 const OPERATOR = 'etcd_operator_';
+
+export interface Count {
+  readonly name: string;
+  /** Which process counts: another one begins at 0. */
+  readonly of: number;
+  readonly value: number;
+}
+
+/** By name, by how much counters have grown in between. What a process counted after `before` and until it ended is lost. */
+export function grown(before: readonly Count[], after: readonly Count[]): Map<string, number> {
+  const known = new Map(before.map(({ name, of, value }) => [`${of} ${name}`, value]));
+  const sums = new Map<string, number>();
+  for (const { name, of, value } of after)
+    sums.set(name, (sums.get(name) ?? 0) + value - (known.get(`${of} ${name}`) ?? 0));
+  return sums;
+}
+
+/** The sum over all of a kind that two readings differ by. */
+export const total = (before: readonly Count[], after: readonly Count[]): number =>
+  [...grown(before, after).values()].reduce((all, value) => all + value, 0);
+
+/** What a phase that is about so many clusters cost the operator and its servers. */
+export function costs(before: Reading, after: Reading, clusters: number): Row[] {
+  const seconds = (after.at - before.at) / 1_000;
+  const row = (what: string, unit: string, value: number): Row => ({ what, unit, measured: [value] });
+  const counted = (['calls', 'requests', 'actions', 'signals', 'passes'] as const).flatMap(kind => {
+    const count = total(before[kind], after[kind]);
+    return [row(NAMES[kind], '1/s', count / seconds), row(`${NAMES[kind]} for each`, '', count / clusters)];
+  });
+  return [
+    row('length of the phase', 's', seconds),
+    ...[...grown(before.processor, after.processor)].map(([program, used]) =>
+      row(`CPU of ${program}`, '% of a core', (used / seconds) * 100),
+    ),
+    row('memory of the largest replica (RSS)', 'MiB', Math.max(...after.resident) / 2 ** 20),
+    ...counted,
+  ];
+}
+
+const NAMES = {
+  calls: 'API calls',
+  requests: 'Temporal requests',
+  actions: 'Temporal actions',
+  signals: 'signals',
+  passes: 'passes',
+} as const;
 
 /** Counters of all processes at one moment. */
 export interface Reading {
@@ -32,7 +78,6 @@ export interface Reading {
   readonly signals: readonly Count[];
   /** Bytes of each replica. */
   readonly resident: readonly number[];
-  readonly peak: readonly number[];
 }
 
 export async function reading(world: SimulatedWorld): Promise<Reading> {
@@ -81,7 +126,6 @@ export async function reading(world: SimulatedWorld): Promise<Reading> {
     passes: operators('passes_total', 'passes'),
     signals: operators('signal_duration_seconds_count', 'signals', { outcome: 'delivered' }),
     resident: replicas.map(({ pid }) => residentBytes(pid)),
-    peak: replicas.map(({ pid }) => peakBytes(pid)),
   };
 }
 
@@ -132,7 +176,3 @@ async function leader(world: SimulatedWorld): Promise<OperatorProcess | undefine
 /** Waits until a replica watches. */
 export const untilWatched = (world: SimulatedWorld): Promise<OperatorProcess> =>
   poll(() => leader(world), { otherwise: () => 'no replica watches' });
-
-/** The sum over all of a kind that two readings differ by. */
-export const total = (before: readonly Count[], after: readonly Count[]): number =>
-  [...grown(before, after).values()].reduce((all, value) => all + value, 0);

@@ -44,10 +44,9 @@ export class SimulatedKubelet {
   readonly #free: string[] = [];
   #given = 0;
 
-  /** @param sharesListeners see {@link SimulatedMembers} */
-  constructor(kube: KubeClient, sharesListeners: boolean) {
+  constructor(kube: KubeClient) {
     this.#kube = kube;
-    this.#members = new SimulatedMembers(this.#etcd, sharesListeners);
+    this.#members = new SimulatedMembers(this.#etcd);
     this.#reflector = new Reflector({
       client: kube,
       kind: { apiVersion: 'v1', kind: 'Pod' },
@@ -66,19 +65,6 @@ export class SimulatedKubelet {
   async stop(): Promise<void> {
     await this.#reflector.stop();
     await this.#members.stop();
-  }
-
-  /**
-   * By namespace and name of each cluster, since when every one of its members that run has been asked again: milliseconds since the
-   * epoch of the member that was asked last for the first time after `since`; undefined while one was not.
-   */
-  async askedAgain(since: number): Promise<ReadonlyMap<string, number | undefined>> {
-    const asked = await this.#members.firstAskedAfter(since);
-    const askedAt = (members: ReadonlySet<Started>): number | undefined => {
-      const first = [...members].map(({ host }) => asked.get(host));
-      return first.every(at => at !== undefined) ? Math.max(...first) : undefined;
-    };
-    return new Map([...this.#clusters].map(([cluster, members]) => [cluster, askedAt(members)]));
   }
 
   async #run(pod: KubeObject): Promise<void> {

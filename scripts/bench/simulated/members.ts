@@ -2,12 +2,13 @@
  * Serves etcd in memory (test/fakes/etcd/etcd.ts) to clients that dial real sockets: each member on an address of its own of the
  * loopback network, on etcd's own ports. As much of etcd's API as an operator asks a healthy cluster for, which does nothing.
  */
+import { once } from 'node:events';
+import { createServer, type Server as HttpServer } from 'node:http';
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData, status } from '@grpc/grpc-js';
 import protobuf from 'protobufjs';
-import { CLIENT_PORT } from '../../../src/api/names.ts';
+import { CLIENT_PORT, METRICS_PORT } from '../../../src/api/names.ts';
 import type { EtcdMember } from '../../../src/etcd/port.ts';
 import type { FakeEtcd } from '../../../test/fakes/etcd/etcd.ts';
-import { HealthPages } from './health-pages.ts';
 
 type Fields = Record<string, { readonly type: string; readonly id: number; readonly rule?: 'repeated' }>;
 
@@ -86,24 +87,17 @@ const ANSWERS: Readonly<
   },
 };
 
-/** All of them at once. */
-const ANY_ADDRESS = '0.0.0.0';
+/** etcd never ends a connection because it is idle (embed/etcd.go, serveMetrics: http.Serve without timeouts). */
+const KEEP = { keepAliveTimeout: 0 };
 
 export class SimulatedMembers {
   readonly #etcd: FakeEtcd;
-  readonly #sharesListeners: boolean;
   readonly #server = new Server();
-  readonly #pages = new HealthPages();
-  /** Addresses that clients are answered at; one for any address when listeners are shared. */
-  readonly #bound = new Set<string>();
+  /** Health pages by address. */
+  readonly #pages = new Map<string, HttpServer>();
 
-  /**
-   * @param sharesListeners two listeners at any address serve all members, for more of them than a process may open sockets. Nothing
-   * else on this machine can then listen on etcd's ports, and who dials a member that has left is cut off rather than refused.
-   */
-  constructor(etcd: FakeEtcd, sharesListeners = false) {
+  constructor(etcd: FakeEtcd) {
     this.#etcd = etcd;
-    this.#sharesListeners = sharesListeners;
     for (const [path, { response, ask }] of Object.entries(ANSWERS)) {
       const type = types.lookupType(response);
       const serialize = (fields: object) => Buffer.from(type.encode(type.fromObject(fields)).finish());
@@ -121,31 +115,29 @@ export class SimulatedMembers {
 
   /** Makes what the fake etcd runs at this address answer there. */
   async serve(host: string): Promise<void> {
-    const listener = this.#sharesListeners ? ANY_ADDRESS : host;
-    if (!this.#bound.has(listener)) {
-      this.#bound.add(listener);
-      await new Promise<void>((resolve, reject) => {
-        const bound = (error: Error | null) => (error === null ? resolve() : reject(error));
-        this.#server.bindAsync(`${listener}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
-      });
-    }
-    await this.#pages.serve(host, listener);
+    await new Promise<void>((resolve, reject) => {
+      const bound = (error: Error | null) => (error === null ? resolve() : reject(error));
+      this.#server.bindAsync(`${host}:${CLIENT_PORT}`, ServerCredentials.createInsecure(), bound);
+    });
+    const page = createServer(KEEP, (_, response) => void response.end('{"health":"true","reason":""}'));
+    this.#pages.set(host, page);
+    page.listen(METRICS_PORT, host);
+    await once(page, 'listening');
   }
 
   /** Nobody answers at this address any more. */
   async leave(host: string): Promise<void> {
-    if (this.#bound.delete(host)) this.#server.unbind(`${host}:${CLIENT_PORT}`);
-    await this.#pages.leave(host);
-  }
-
-  /** By address, when it was first asked for its health after a time, both in milliseconds since the epoch; without those that were not. */
-  firstAskedAfter(since: number): Promise<ReadonlyMap<string, number>> {
-    return this.#pages.firstAskedAfter(since);
+    const page = this.#pages.get(host);
+    if (page === undefined) return;
+    this.#pages.delete(host);
+    this.#server.unbind(`${host}:${CLIENT_PORT}`);
+    page.close();
+    page.closeAllConnections();
   }
 
   async stop(): Promise<void> {
     this.#server.forceShutdown();
-    await this.#pages.stop();
+    await Promise.all([...this.#pages.keys()].map(host => this.leave(host)));
   }
 
   async #ask(host: string, ask: (member: EtcdMember) => Promise<object>): Promise<object> {

@@ -14,9 +14,8 @@ import {
   type TemporalServer,
 } from '../../../test/stack/temporal-server.ts';
 import { root, runNode } from '../../run.ts';
-import { deployedSettings } from './deployment.ts';
+import { deployedEnvironment } from './deployment.ts';
 import { SimulatedKubelet } from './kubelet.ts';
-import { ProcessorShares } from './processor-shares.ts';
 
 export interface SimulatedWorld {
   /** Of an administrator. */
@@ -25,36 +24,22 @@ export interface SimulatedWorld {
   readonly temporal: TemporalServer;
   /** The text of the Temporal server's own metrics. */
   readonly temporalMetrics: () => Promise<string>;
-  readonly kubelet: SimulatedKubelet;
   /** The replicas that run. */
   readonly operators: () => readonly OperatorProcess[];
   /** Starts a replica, compiled, with the settings and the rights that deploy/ gives it, and waits until it is ready. */
   readonly startOperator: () => Promise<OperatorProcess>;
   /** SIGKILL, and waits until it is gone. */
   readonly killOperator: (operator: OperatorProcess) => Promise<void>;
-  /**
-   * Gives each process its share of the processors, also those that were started since the last time. Answers whether this machine lets
-   * that be done.
-   */
-  readonly shareProcessors: () => boolean;
   readonly stop: () => Promise<void>;
 }
 
 export interface SimulatedWorldOptions {
   /** Is made for the clusters. */
   readonly namespace: string;
-  /** How many replicas run from the beginning; as many as deploy/ says when left out. */
-  readonly replicas?: number | undefined;
-  /** How large the heap of each thread of a replica may become, in MiB; as deploy/ says when left out. */
-  readonly heapMebibytes?: number | undefined;
-  /** How many requests the API server serves at once, a third of which may write; 600 when left out. */
-  readonly requestsInFlight?: number | undefined;
-  /** See SimulatedMembers. */
-  readonly sharesListeners?: boolean;
+  /** How many replicas run from the beginning. */
+  readonly replicas: number;
   /** Which server; that of the environment when left out. */
   readonly temporal?: TemporalKind | undefined;
-  /** Where each replica that is ended with SIGTERM leaves a profile of its CPU time. */
-  readonly profiles?: string | undefined;
 }
 
 const execute = promisify(execFile);
@@ -80,11 +65,8 @@ async function build(
   options: SimulatedWorldOptions,
   { stop, onStop }: { readonly stop: () => Promise<void>; onStop(end: () => Promise<unknown>): void },
 ): Promise<SimulatedWorld> {
-  const { replicas, heapMebibytes, profiles, sharesListeners = false } = options;
-  const shares = new ProcessorShares();
-  onStop(() => shares.end());
   const [plane, { temporal, metricsPort }] = await allOf([
-    startControlPlane(limitsOf(options)).then(plane => {
+    startControlPlane().then(plane => {
       onStop(() => plane.stop());
       return plane;
     }),
@@ -96,19 +78,18 @@ async function build(
   ]);
   const kube = kubeClientOf(plane.kubeconfig, { fieldManager: 'fleet', connections: 32 });
   onStop(() => kube.close());
-  await applyManifests(plane, options);
-  const kubelet = new SimulatedKubelet(kube, sharesListeners);
+  await applyManifests(plane, options.namespace);
+  const kubelet = new SimulatedKubelet(kube);
   onStop(() => kubelet.stop());
 
-  const deployed = deployedSettings(heapMebibytes);
+  const environment = deployedEnvironment();
   const KUBECONFIG = await plane.kubeconfigFor(ACCOUNT, GROUP);
   const running = new Set<OperatorProcess>();
   let started = 0;
   const startOperator = async (): Promise<OperatorProcess> => {
     started += 1;
     const own = { KUBECONFIG, TEMPORAL_ADDRESS: temporal.address, POD_NAME: `etcd-operator-${started}` };
-    const profiling = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
-    const operator = await startOperatorProcess({ ...deployed.environment, ...own }, 'compiled', profiling);
+    const operator = await startOperatorProcess({ ...environment, ...own }, 'compiled');
     running.add(operator);
     void operator.ended.then(() => running.delete(operator));
     await poll(async () => (await operator.health('/readyz'))?.status === 200, {
@@ -117,45 +98,29 @@ async function build(
     });
     return operator;
   };
-  onStop(() => endAll(running, profiles === undefined ? 'SIGKILL' : 'SIGTERM'));
-  await Promise.all(Array.from({ length: replicas ?? deployed.replicas }, startOperator));
+  onStop(() => Promise.all([...running].map(kill)));
+  await Promise.all(Array.from({ length: options.replicas }, startOperator));
   return {
     kube,
     plane,
     temporal,
     temporalMetrics: async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text(),
-    kubelet,
     operators: () => [...running],
     startOperator,
-    async killOperator(operator) {
-      operator.signal('SIGKILL');
-      await operator.ended;
-    },
-    shareProcessors: () => shares.give({ ...plane.pids(), temporal: temporal.pid() }, [...running]),
+    killOperator: kill,
     stop,
   };
 }
 
-/** The manifests of deploy/, the level of priority of those who limit the requests at once, and the namespace. */
+/** The manifests of deploy/, and the namespace. */
 async function applyManifests(
   { kubectl: program, kubeconfig }: ControlPlane,
-  { namespace, requestsInFlight }: SimulatedWorldOptions,
+  namespace: string,
 ): Promise<void> {
   const kubectl = (...args: string[]) => execute(program, ['--kubeconfig', kubeconfig, ...args]);
   await kubectl('apply', '--server-side', '-k', join(root, 'deploy'));
-  if (requestsInFlight !== undefined) await kubectl('apply', '-k', join(root, 'deploy/flow-control'));
   await kubectl('wait', '--for=condition=Established', 'crd/etcdclusters.etcd.database.coreos.com');
   await kubectl('create', 'namespace', namespace);
-}
-
-/** Kubernetes docs, "API Priority and Fairness": the sum of both is shared by the priority levels. */
-function limitsOf({ requestsInFlight: most }: SimulatedWorldOptions): readonly string[] {
-  if (most === undefined) return [];
-  const writes = Math.max(1, Math.floor(most / 3));
-  return [
-    `--max-requests-inflight=${Math.max(1, most - writes)}`,
-    `--max-mutating-requests-inflight=${writes}`,
-  ];
 }
 
 /** Waits for every one before it fails, so that what has started meanwhile is known to whoever ends it. */
@@ -181,8 +146,7 @@ async function startTemporalWithMetrics(
   return { temporal: await startTemporal(options), metricsPort };
 }
 
-async function endAll(operators: ReadonlySet<OperatorProcess>, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
-  const all = [...operators];
-  for (const operator of all) operator.signal(signal);
-  await Promise.all(all.map(operator => operator.ended));
+async function kill(operator: OperatorProcess): Promise<void> {
+  operator.signal('SIGKILL');
+  await operator.ended;
 }
