@@ -1,6 +1,6 @@
 /**
  * Where backups lie: a row for each type of store, with the CoreOS operator's exact names. Whatever else is said of a type follows from
- * its row; how it is spoken to is in src/store/adapters.ts. Pure.
+ * its row; how it is spoken to is in src/store/open.ts. Pure.
  */
 interface StoreRow {
   /** The block of an EtcdBackup's or an EtcdRestore's specification. */

@@ -1,14 +1,28 @@
 /** Opens the store that a resource names. Each adapter, and what it needs, is loaded only when it is used. */
-import { STORE_ROWS } from '../api/stores.ts';
+import { STORE_ROWS, type StoreType } from '../api/stores.ts';
 import { withoutUndefined } from '../api/values/without-undefined.ts';
-import { openWith } from './adapters.ts';
-import type { StoreSpec } from './opening.ts';
+import type { StoreSpec, Opening } from './opening.ts';
 import type { AllowedAddresses } from './addresses.ts';
 import type { HttpOptions } from './http.ts';
 import { StoreMemory } from './memory.ts';
 import { endpointUrl, splitPath } from './names.ts';
 import type { Store } from './port.ts';
 import { googleCredentials, type SecretData, secretTexts } from './secrets.ts';
+
+const ADAPTERS: {
+  readonly [Type in StoreType]: (spec: StoreSpec<Type>, opening: Opening) => Promise<Store>;
+} = {
+  S3: async (spec, opening) => (await import('./s3.ts')).openS3(spec, opening),
+  ABS: async (spec, opening) => (await import('./azure.ts')).openAzure(spec, opening),
+  GCS: async (spec, opening) => (await import('./google.ts')).openGoogle(spec, opening),
+  OSS: async (spec, opening) => (await import('./oss.ts')).openOss(spec, opening),
+  File: async ({ folder }) => (await import('./file.ts')).openFileStore(folder),
+};
+
+/** Opens a store with the adapter of its type. */
+function openWith<Type extends StoreType>(spec: StoreSpec<Type>, opening: Opening): Promise<Store> {
+  return ADAPTERS[spec.type](spec, opening);
+}
 
 export interface OpenOptions extends Partial<Omit<HttpOptions, 'isForeign'>> {
   /** Variables in which clouds tell a pod its identity; default none. */

@@ -1,4 +1,7 @@
-/** Alibaba Cloud OSS over its own REST API: its S3 mode does not promise that an object is never overwritten. */
+/**
+ * Alibaba Cloud OSS over its own REST API: its S3 mode promises neither that an object is never overwritten (x-oss-forbid-overwrite, If-None-Match) nor
+ * ListMultipartUploads, by which uploads that were not finished are found (Alibaba's documentation, "Compatibility with Amazon S3").
+ */
 import { isIP } from 'node:net';
 import { STORES } from '../api/stores.ts';
 import type { Opening, StoreSpec } from './opening.ts';

@@ -8,7 +8,7 @@ import { readLease } from '../../src/kube/lease.ts';
 import { LeaseElection } from '../../src/kube/lease-election.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import type { ReflectorReport } from '../../src/kube/reflector-options.ts';
+import type { ReflectorReport } from '../../src/kube/reflector.ts';
 import { ServerClock } from '../../src/kube/server-clock.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type LeaseRecord, microTime, readLease } from '../../src/kube/lease.ts';
 import { LeaseElection } from '../../src/kube/lease-election.ts';
-import type { ElectionOptions } from '../../src/kube/lease-election-options.ts';
+import type { ElectionOptions } from '../../src/kube/lease-election.ts';
 import type { CallOptions, WatchEvent, WritableObject } from '../../src/kube/port.ts';
 import { FakeKube, fault } from '../fakes/kubernetes/kube.ts';
 

@@ -1,7 +1,7 @@
 /** Watches that bring something, and not what a watch brings: a proxy, or an apiserver that does not end what it was asked to end. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Reflector } from '../../src/kube/reflector.ts';
-import type { ReflectorReport, ReflectorTiming } from '../../src/kube/reflector-options.ts';
+import type { ReflectorReport, ReflectorTiming } from '../../src/kube/reflector.ts';
 import { type Bench, faults, openBench, pod, pods } from './support.ts';
 
 const timing = {

@@ -8,7 +8,7 @@ import type {
   ReflectorOptions,
   ReflectorReport,
   ReflectorTiming,
-} from '../../src/kube/reflector-options.ts';
+} from '../../src/kube/reflector.ts';
 import { type Bench, errorLine, faults, memoryLogger, openBench, pod, podRef, pods } from './support.ts';
 
 const timing: Partial<ReflectorTiming> = {

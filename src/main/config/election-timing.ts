@@ -1,5 +1,5 @@
 /** How the replica that watches is elected: the times. */
-import type { ElectionTiming } from '../../kube/lease-election-options.ts';
+import type { ElectionTiming } from '../../kube/lease-election.ts';
 
 /**
  * One renewal each five and a half seconds is all that an idle operator asks of the API server for its election, however many replicas it has:
