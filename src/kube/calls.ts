@@ -41,7 +41,7 @@ export interface CallConnections {
 }
 
 /** Deadline of a call that names none, in milliseconds. */
-export const CALL_TIMEOUT_MS = 20_000;
+const CALL_TIMEOUT_MS = 20_000;
 
 const defaultRetry: RetryPolicy = { backoff: { firstMs: 100, maxMs: 5_000 }, attempts: 5 };
 

@@ -18,7 +18,7 @@ export interface ElectionTiming {
 }
 
 /** The values of Kubernetes' own components. */
-export const defaultElectionTiming: ElectionTiming = {
+const defaultElectionTiming: ElectionTiming = {
   leaseDurationMs: 15_000,
   renewDeadlineMs: 10_000,
   renewEveryMs: 2_000,

@@ -46,7 +46,7 @@ export interface ReflectorTiming {
   readonly relistAfterMs: number;
 }
 
-export const defaultReflectorTiming: ReflectorTiming = {
+const defaultReflectorTiming: ReflectorTiming = {
   watchSeconds: { min: 300, max: 600 },
   idleTimeoutMs: 75_000,
   listTimeoutMs: 60_000,

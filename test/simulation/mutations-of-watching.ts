@@ -31,6 +31,6 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
     'what members say is not compared with the status',
     'memberIsAddedInPeace',
     returns('differenceFrom', 'undefined'),
-    at('MemberMonitor.survey', "isListChanged ? 'the member list changed' : undefined", 'undefined'),
+    at('MemberMonitor.compare', "isListChanged ? 'the member list changed' : undefined", 'undefined'),
   ),
 ];

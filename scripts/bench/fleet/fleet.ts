@@ -29,7 +29,7 @@ const QUIET_MS = 10_000;
 const QUIET_PATIENCE_MS = { ofAll: 900_000, ofEach: 200 } as const;
 const REPAIR_PATIENCE_MS = 180_000;
 
-export const clientService = (namespace: string, cluster: string) =>
+const clientService = (namespace: string, cluster: string) =>
   ({ apiVersion: 'v1', kind: 'Service', namespace, name: clientServiceName(cluster) }) as const;
 
 /** Waits until the operator has neither begun a pass nor sent a signal for ten seconds, or for `quietMs` milliseconds. */

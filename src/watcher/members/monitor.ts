@@ -28,7 +28,7 @@ export interface MemberHealth {
 }
 
 /** A pod of a cluster that has an address. */
-export interface AddressedPod {
+interface AddressedPod {
   readonly name: string;
   readonly ip: string;
   readonly uid: string;
@@ -284,19 +284,25 @@ export class MemberMonitor {
     const survey = await surveyor.ask(ref, { pods, access, plainDomain: cluster?.plainDomain });
     if (abort.aborted || this.#paused) return;
     if (known.get(key) === undefined) return this.forget(key);
+    const difference = this.#compare(key, survey);
+    if (difference === undefined) return;
+    const { namespace, name } = ref;
+    logger.info('members do not say what the status says', { namespace, name, difference });
+    enqueue(key);
+  }
+
+  /** What is not as the status of a cluster says, or is not as it was; undefined while it is operated on. */
+  #compare(key: string, survey: Survey): string | undefined {
     const isListChanged = this.#record(key, survey);
     // Whatever the reason is, the certificates may be.
     if (!survey.membership.known) this.renew(key);
     // What the status says by now: it may have been written while the members were asked.
-    const reported = known.get(key)?.cluster;
-    const contradiction = reported && differenceFrom(reported, survey);
-    // Of peer URLs, which somebody may change with etcdctl, the status says nothing.
-    const difference = contradiction ?? (isListChanged ? 'the member list changed' : undefined);
+    const reported = this.#deps.known.get(key)?.cluster;
     // While it is operated on, its workflow looks at each step what has become of it, and what is true of its members changes with each.
-    if (difference === undefined || reported?.operation !== undefined) return;
-    const { namespace, name } = ref;
-    logger.info('members do not say what the status says', { namespace, name, difference });
-    enqueue(key);
+    if (reported?.operation !== undefined) return undefined;
+    // Of peer URLs, which somebody may change with etcdctl, the status says nothing.
+    const changed = isListChanged ? 'the member list changed' : undefined;
+    return (reported && differenceFrom(reported, survey)) ?? changed;
   }
 
   /** Whether a quorum lists other members than at the last survey that it answered. */
