@@ -7,6 +7,7 @@ import { faultsOfEvictions } from './faults-of-evictions.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
 import { faultsOfInjection } from './faults-of-injection.ts';
 import { faultsOfPeople } from './faults-of-people.ts';
+import { faultsOfRequests } from './faults-of-requests.ts';
 import { faultsOfRestores } from './faults-of-restores.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
 import { faultsOfVersions } from './faults-of-versions.ts';
@@ -59,12 +60,14 @@ export const FAULTS = {
   ...faultsOfVolumes,
   ...faultsOfInjection,
   ...faultsOfEvictions,
+  ...faultsOfRequests,
 } satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof FAULTS;
 
 /** How many times as often as the others these happen: calls are many, and each may be the one that matters. */
 export const WEIGHTS: Partial<Record<FaultName, number>> = {
+  requested: 3,
   crashBefore: 2,
   crashAfter: 2,
   apiError: 8,

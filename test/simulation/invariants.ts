@@ -5,6 +5,7 @@ import type { EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';
+import { RequestInvariants } from './invariants-of-requests.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart } from './invariants-of-restarts.ts';
 import { faultOfEnd } from './invariants-of-upgrades.ts';
@@ -41,6 +42,7 @@ export class Invariants implements EtcdAudit {
   readonly #etcd: () => SimEtcd;
   readonly #tick: () => number;
   readonly #restores: RestoreInvariants;
+  readonly #requests: RequestInvariants;
   readonly truth: GroundTruth;
   readonly #names = new Map<string, string>();
   /** At which tick the cluster was deleted with --cascade=orphan: nothing of it is deleted until it is applied again. */
@@ -61,6 +63,11 @@ export class Invariants implements EtcdAudit {
     this.#tick = world.tick;
     this.truth = new GroundTruth(world);
     this.#restores = new RestoreInvariants({ ...world, cluster: CLUSTER });
+    this.#requests = new RequestInvariants({
+      kube: world.kube,
+      isMember: id => this.truth.members()?.rows.some(row => row.id === id) === true,
+      hasJumped: () => this.truth.hasJumped,
+    });
   }
 
   // etcd
@@ -122,6 +129,8 @@ export class Invariants implements EtcdAudit {
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
+    const early = this.acting && this.#requests.faultOfAttempt(this.acting);
+    if (early !== undefined) throw new Breach(early);
     if (this.acting !== undefined && what !== 'remove') this.#noAlarm(what, this.acting.lookedAt);
     if (row === undefined || this.acting === undefined) return;
     if (!OURS.test(row.peerUrl)) throw new Breach(`${what} of ${row.peerUrl}, which was added by hand`);
@@ -207,6 +216,8 @@ export class Invariants implements EtcdAudit {
         this.#restarting(before, attempt);
       },
       told: (before, after) => {
+        const ofRequest = this.forgot ? undefined : this.#requests.faultOfStatus(before, after);
+        if (ofRequest !== undefined) throw new Breach(ofRequest);
         if (after.kind !== 'EtcdCluster') return;
         if (attempt.activity === 'switchIncarnation') this.#switching(attempt);
         if (attempt.activity === 'concludeRestore')
@@ -239,6 +250,9 @@ export class Invariants implements EtcdAudit {
   }
 
   #deleted(object: KubeObject, attempt: Attempt): void {
+    if (object.kind === 'EtcdRequest') return;
+    const early = this.#requests.faultOfAttempt(attempt);
+    if (early !== undefined) throw new Breach(early);
     if (attempt.lookedAt > this.orphanedAt)
       throw new Breach(
         `${object.kind} ${object.metadata.name} is deleted, and the cluster was deleted with --cascade=orphan`,

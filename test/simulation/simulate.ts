@@ -6,6 +6,7 @@ import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendApiserver } from './faults-of-apiserver.ts';
 import { mendData } from './faults-of-data.ts';
+import { endRequests } from './faults-of-requests.ts';
 import {
   answerBackups,
   backUp,
@@ -188,6 +189,7 @@ function expel(world: SimWorld): void {
 function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   obeyAboutRestores(world);
+  endRequests(world);
   if (decision.kind !== 'blocked') return;
   // What was aborted just before the calm ends in it: the resync that the message asks for.
   if (decision.reason === 'Aborted') world.operator.aborted = undefined;

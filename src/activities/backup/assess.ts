@@ -13,7 +13,7 @@ import { backupStatus } from '../../planner/backup/report.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { settleBackupRequests } from '../../planner/requests/backup.ts';
+import { type SettledBackup, settleBackupRequests } from '../../planner/requests/backup.ts';
 import { recordAccepted, recordOrphans, recordOutcomes, requestsAbout } from '../resource/etcd-requests.ts';
 import { runOfPass } from '../runtime/run-of-pass.ts';
 import { neededAsFarAsKnown } from './needed.ts';
@@ -71,12 +71,7 @@ export async function assessBackup(
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
     const needed = isAsked ? await neededAsFarAsKnown(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
-    const requests =
-      told.isOperation === undefined ? await requestsAbout(deps.kube, { kind: 'EtcdBackup', ...ref }) : [];
-    const isVerified =
-      told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
-    const cluster = isVerified ? await clusterOf(deps, backup) : undefined;
-    const observation = { now, backup, needed, jitterSeconds, requests, ...(cluster && { cluster }) };
+    const observation = await withRequests(deps, { now, backup, needed, jitterSeconds }, told);
     const { createdAt } = backup;
     const settled = settleBackupRequests(observation, told, {
       kind: 'EtcdBackup',
@@ -84,29 +79,50 @@ export async function assessBackup(
       workflowId,
       createdAt,
     });
-    const { actor, pause, revoked, stop } = settled;
+    const { actor, pause } = settled;
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);
     const decision = lookInTime(planBackup(observation, actor), observation);
-    const verification = planVerification(observation, actor);
-    const { uid = '' } = actor.verify ?? {};
-    const answer = {
-      decision,
-      ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
-      ...(pause && { holding: { pause: pause.request } }),
-      ...(Object.keys(revoked).length > 0 && { revoked }),
-      ...(stop && { stop }),
-    };
+    const answer = { decision, ...toldToWorkflow(observation, settled) };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting) {
-      await recordOutcomes(deps, { changes, requests }, judge);
+      await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
       return { ...answer, summary: summaryOf(observation.backup.status, actor) };
     }
     const status = backupStatus(observation, actor, { workflowId, pause });
     await reportBackup(deps, object, status);
-    await recordOutcomes(deps, { changes, requests }, judge);
+    await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
     return { ...answer, summary: summaryOf(status, actor) };
   });
+}
+
+/** What of it concerns the workflow. */
+function toldToWorkflow(
+  observation: BackupObservation,
+  { actor, pause, revoked, stop }: SettledBackup,
+): Pick<BackupAssessment, 'refused' | 'holding' | 'revoked' | 'stop'> {
+  const verification = planVerification(observation, actor);
+  const { uid = '' } = actor.verify ?? {};
+  return {
+    ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
+    ...(pause && { holding: { pause: pause.request } }),
+    ...(Object.keys(revoked).length > 0 && { revoked }),
+    ...(stop && { stop }),
+  };
+}
+
+/** With what users ask for by EtcdRequests, and with the cluster where somebody wants a backup of it verified. */
+async function withRequests(
+  deps: Dependencies,
+  seen: Pick<BackupObservation, 'now' | 'backup' | 'needed' | 'jitterSeconds'>,
+  told: BackupActor,
+) {
+  const { namespace, name } = seen.backup;
+  const requests =
+    told.isOperation === true ? [] : await requestsAbout(deps.kube, { kind: 'EtcdBackup', namespace, name });
+  const isVerified = told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
+  const cluster = isVerified ? await clusterOf(deps, seen.backup) : undefined;
+  return { ...seen, requests, ...(cluster && { cluster }) };
 }
 
 async function clusterOf(

@@ -54,7 +54,9 @@ export async function recordAccepted(
   for (const change of changes) {
     const { request, accepted } = change;
     const isNew = accepted !== undefined && !isAccepted(request);
-    after.push(isNew ? { ...change, request: await record(deps, request, accepted, judge) } : change);
+    after.push(
+      isNew ? { ...change, request: await record(deps, { request, outcome: accepted }, judge) } : change,
+    );
   }
   return after;
 }
@@ -69,7 +71,7 @@ export async function recordOutcomes(
   judge: Judge,
 ): Promise<void> {
   for (const { request, outcome } of changes)
-    if (outcome !== undefined) await unlessChanged(() => record(deps, request, outcome, judge));
+    if (outcome !== undefined) await unlessChanged(() => record(deps, { request, outcome }, judge));
   for (const request of requests) {
     const { namespace, name, uid } = request.metadata;
     const ref = { apiVersion: API_VERSION, kind: REQUEST_KIND, namespace, name };
@@ -108,7 +110,8 @@ export async function acceptRequests(
   for (const request of open) {
     // A pass has said for whom it is.
     const { workflowID = workflowId({ kind, ...ref }), runID } = request.status ?? {};
-    await record(deps, request, outcome, { workflowId: workflowID, runId: runID, now: deps.now() });
+    const judge = { workflowId: workflowID, runId: runID, now: deps.now() };
+    await record(deps, { request, outcome }, judge);
   }
   const hasEnded = requests.some(request => uids.includes(request.metadata.uid) && !isOpen(request));
   return open.length > 0 || !hasEnded;
@@ -116,8 +119,7 @@ export async function acceptRequests(
 
 async function record(
   deps: Ports,
-  request: EtcdRequest,
-  outcome: Outcome,
+  { request, outcome }: { readonly request: EtcdRequest; readonly outcome: Outcome },
   judge: Judge,
 ): Promise<EtcdRequest> {
   const status = requestStatus(request, outcome, judge);

@@ -11,7 +11,7 @@ import {
   text,
   timeZone,
 } from './parts.schema.ts';
-import { asked } from './etcd-cluster-status.schema.ts';
+import { pause } from './user-requests.schema.ts';
 import { blockRules, storeBlocks } from './stores.schema.ts';
 import { STORE_TYPES } from '../stores.ts';
 
@@ -238,7 +238,7 @@ const backupStatus = z
       .describe('The last verification of a stored backup that an EtcdRequest asked for.')
       .optional(),
     userRequests: z
-      .object({ pause: z.object(asked).describe('The pause that holds.').optional() })
+      .object({ pause: pause.optional() })
       .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.')
       .optional(),
     nextRun: time('When the next backup is due, or the failed one is tried again.').optional(),

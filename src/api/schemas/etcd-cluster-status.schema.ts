@@ -1,5 +1,6 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
+import { userRequests } from './user-requests.schema.ts';
 import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
@@ -222,14 +223,6 @@ const upgradeFailure = z.object({
   generation: int64('The specification that it was; another one is tried.'),
 });
 
-/** Who made an EtcdRequest that holds. */
-export const asked = {
-  request: text(64, 'The uid of the EtcdRequest.'),
-  by: text(512, 'Who requested it.'),
-  reason: text(200, 'Why.').optional(),
-  at: time('When it was accepted.'),
-};
-
 const awaitedApproval = z.object({
   operation: text(64, 'The operation that waits.'),
   ids: z
@@ -289,33 +282,7 @@ export const clusterStatus = z
         'What is not done before somebody approves of it, with an EtcdRequest or a signal that names the same operation and ids.',
       )
       .optional(),
-    userRequests: z
-      .object({
-        pause: z.object(asked).describe('The pause that holds.').optional(),
-        abort: z
-          .object({
-            ...asked,
-            operation: text(64, 'The operation that was aborted.'),
-            generation: int64('The metadata.generation for which it stays aborted.'),
-            subject: text(256, 'What it was about, where that can be requested again.').optional(),
-          })
-          .describe('The abort that holds until the specification changes, or until a Resync.')
-          .optional(),
-        approvals: z
-          .array(
-            z.object({
-              ...asked,
-              operation: text(256, 'The operation that was approved.'),
-              ids: z.array(text(256, 'An id.')).max(16).describe('Exactly what was approved.'),
-              expiresAt: time('Until when it is valid.'),
-            }),
-          )
-          .max(16)
-          .describe('Approvals that were not used yet.')
-          .optional(),
-      })
-      .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.')
-      .optional(),
+    userRequests: userRequests.optional(),
     keyHashes: keyHashes
       .describe('The result of the last comparison of the data of the members; kept for some minutes.')
       .optional(),

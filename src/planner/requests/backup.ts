@@ -2,6 +2,7 @@
  * What becomes of the EtcdRequests of an EtcdBackup in one pass. A backup or a verification waits here until the slot of the EtcdBackup is
  * free; the first step of its operation accepts it. Pure.
  */
+import { isOpen } from '../../api/derived/requests.ts';
 import type { EtcdBackupStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import { attribution } from '../model/actor.ts';
 import type { AskedVerification, BackupActor, BackupObservation } from '../backup/observation.ts';
@@ -51,6 +52,9 @@ export function settleBackupRequests(
   const { now, requests = [], backup } = observation;
   const { spent: _, ...told } = actor;
   const held = backup.status.userRequests?.pause;
+  // Only the passes of the EtcdBackup itself know what users want.
+  if (told.isOperation === true)
+    return { actor: told, pause: held, changes: [], revoked: {}, stop: undefined };
   const isSpent = held !== undefined && actor.spent?.includes(held.request) === true;
   let draft: Draft = {
     observation,
@@ -128,98 +132,98 @@ function resync(draft: Draft, request: EtcdRequest): Draft {
 
 /** Ends the run, or the verification, that is under way: it is accepted with what it ends, and done when that has ended. */
 function abort(draft: Draft, request: EtcdRequest): Draft {
-  const { observation, actor } = draft;
-  const { verification } = observation.backup.status;
-  const run = currentRun(observation, actor)?.startedAt;
-  const verifies = verification?.completedAt === undefined ? verification?.request : undefined;
-  const isVerifying =
-    verifies !== undefined && (actor.verifying === verifies || isUnderWay(observation, verifies));
-  const under = run ?? (isVerifying ? verifies : undefined);
-  const [id = under] = isAccepted(request) ? (request.status?.ids ?? []) : [];
+  const under = underWay(draft);
+  const [id = under?.id] = isAccepted(request) ? (request.status?.ids ?? []) : [];
   if (id === undefined) return withChange(draft, refusal(request, NOTHING_TO_ABORT));
-  const operation = run === undefined ? 'verifyStoredBackup' : 'takeBackup';
   const answer = isAccepted(request) ? request.status?.message : undefined;
-  const done = doneAtOnce(request, answer ?? `${operation} is aborted`, [id]);
-  if (isAccepted(request) && id !== under) return withChange(draft, done);
+  const done = doneAtOnce(request, answer ?? `${under?.operation ?? 'what ran'} is aborted`, [id]);
+  if (isAccepted(request) && id !== under?.id) return withChange(draft, done);
   const by = who(request.spec);
-  const message = `aborted by ${attribution(request.spec)}`;
+  const outcome = { state: 'aborted', message: `aborted by ${attribution(request.spec)}` } as const;
+  const { verify, ...actor } = draft.actor;
   return {
     ...draft,
     changes: [
-      ...draft.changes.map(each =>
-        each.request.metadata.uid === id
-          ? { ...each, outcome: { state: 'aborted' as const, message } }
-          : each,
-      ),
+      ...draft.changes.map(each => (each.request.metadata.uid === id ? { ...each, outcome } : each)),
       withoutOutcome(done),
     ],
-    actor: { ...actor, aborted: { ...by, startedAt: id } },
+    actor: { ...actor, ...(verify && verify.uid !== id && { verify }), aborted: { ...by, startedAt: id } },
     stop: by,
   };
 }
 
-/** Whether the verification of this request is under way: it was accepted, and has not ended. */
-function isUnderWay({ requests = [] }: BackupObservation, uid: string): boolean {
-  return requests.some(
-    each => each.metadata.uid === uid && isAccepted(each) && each.status?.completedAt === undefined,
-  );
+/** What an abort ends: the run that began then, else the verification of this request. */
+function underWay({ observation, actor }: Draft) {
+  const { backup, requests = [] } = observation;
+  const run = currentRun(observation, actor)?.startedAt;
+  if (run !== undefined) return { id: run, operation: 'takeBackup' };
+  const { request: uid, completedAt } = backup.status.verification ?? {};
+  if (uid === undefined || completedAt !== undefined) return undefined;
+  const isUnderWay =
+    actor.verifying === uid ||
+    requests.some(each => each.metadata.uid === uid && isAccepted(each) && isOpen(each));
+  return isUnderWay ? { id: uid, operation: 'verifyStoredBackup' } : undefined;
 }
 
-/** The run that a request was accepted with tells what became of it. */
+/** The run that a request was accepted with tells what became of it; before that it waits. */
 function backUp(draft: Draft, request: EtcdRequest): Draft {
-  const { observation, actor } = draft;
-  const { deleting, status, name, namespace } = observation.backup;
-  const { lastRun, history = [], progress } = status;
+  const { deleting, status, name, namespace } = draft.observation.backup;
   const [run] = isAccepted(request) ? (request.status?.ids ?? []) : [];
-  const waits = (): Draft => ({
-    ...withChange(draft, isAccepted(request) ? { request } : waiting(request, 'the backup has not begun')),
+  if (run === undefined && deleting)
+    return withChange(draft, refusal(request, `EtcdBackup ${namespace}/${name} is being deleted`));
+  if (run !== undefined && status.progress?.startedAt === run) return withChange(draft, { request });
+  const outcome = run === undefined ? undefined : endOfRun(draft, run);
+  if (outcome !== undefined) return withChange(draft, { request, outcome });
+  const { actor } = draft;
+  const change = isAccepted(request) ? { request } : waiting(request, 'the backup has not begun');
+  return {
+    ...withChange(draft, change),
     actor: {
       ...actor,
       requested: actor.requested ?? who(request.spec),
       requests: [...(actor.requests ?? []), request.metadata.uid],
     },
-  });
-  if (run === undefined)
-    return deleting
-      ? withChange(draft, refusal(request, `EtcdBackup ${namespace}/${name} is being deleted`))
-      : waits();
-  if (progress?.startedAt === run) return withChange(draft, { request });
-  const { failed } = actor;
-  const ended = (state: Outcome['state'], message: string): Draft =>
-    withChange(draft, { request, outcome: { state, message } });
-  if (lastRun?.startedAt === run) {
-    const message =
-      lastRun.message ?? `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}`;
-    return ended(lastRun.outcome === 'Succeeded' ? 'done' : 'failed', message);
-  }
-  if (history.some(({ time }) => time === run)) return ended('done', `the backup of ${run} is in the store`);
-  if (failed?.operation === 'takeBackup' && failed.startedAt === run) return ended('failed', failed.message);
-  // A later run was recorded: this one never was, or has ended without a trace. Else its first step is still to be done.
-  return (lastRun?.startedAt ?? progress?.startedAt ?? '') > run ? ended('failed', NO_RUN) : waits();
+  };
 }
 
-/** The verdict in the status of the EtcdBackup tells what became of it. */
+/** How the run that began then ended; undefined: its first step is still to be done. */
+function endOfRun({ observation, actor: { failed } }: Draft, run: string): Outcome | undefined {
+  const { lastRun, history = [], progress } = observation.backup.status;
+  if (lastRun?.startedAt === run) {
+    const { message = `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}` } =
+      lastRun;
+    return { state: lastRun.outcome === 'Succeeded' ? 'done' : 'failed', message };
+  }
+  if (history.some(({ time }) => time === run))
+    return { state: 'done', message: `the backup of ${run} is in the store` };
+  if (failed?.operation === 'takeBackup' && failed.startedAt === run)
+    return { state: 'failed', message: failed.message };
+  // A later run was recorded: this one never was, or has ended without a trace.
+  const isPast = (lastRun?.startedAt ?? progress?.startedAt ?? '') > run;
+  return isPast ? { state: 'failed', message: NO_RUN } : undefined;
+}
+
+/** The verdict in the status of the EtcdBackup tells what became of it; before that it waits, or is under way. */
 function verify(draft: Draft, request: EtcdRequest): Draft {
   const { observation, actor } = draft;
-  const { uid } = request.metadata;
-  const { verification } = observation.backup.status;
-  if (verification?.request === uid && verification.completedAt !== undefined)
-    return withChange(draft, { request, outcome: verdictOf(verification) });
   const wanted = wantedOf(request);
-  if (!isAccepted(request)) {
-    const plan = planVerification(observation, { verify: wanted });
-    if (plan?.kind === 'refused') return withChange(draft, refusal(request, plan.message));
-  }
-  const { failed, aborted } = actor;
-  if (isAccepted(request) && aborted?.startedAt === uid)
-    return withChange(draft, {
-      request,
-      outcome: { state: 'aborted', message: `aborted by ${attribution(aborted)}` },
-    });
-  if (isAccepted(request) && failed?.operation === 'verifyStoredBackup' && failed.startedAt === uid)
-    return withChange(draft, { request, outcome: { state: 'failed', message: failed.message } });
-  const change = isAccepted(request) ? { request } : waiting(request, 'the verification has not begun');
+  const outcome = endOfVerification(draft, request.metadata.uid);
+  if (outcome !== undefined) return withChange(draft, { request, outcome });
+  const isNew = !isAccepted(request);
+  const plan = isNew ? planVerification(observation, { verify: wanted }) : undefined;
+  if (plan?.kind === 'refused') return withChange(draft, refusal(request, plan.message));
+  const change = isNew ? waiting(request, 'the verification has not begun') : { request };
   return { ...withChange(draft, change), actor: { ...actor, verify: actor.verify ?? wanted } };
+}
+
+/** How the verification that the request with this uid asked for ended; undefined: it has not. */
+function endOfVerification({ observation, actor }: Draft, uid: string): Outcome | undefined {
+  const { verification } = observation.backup.status;
+  const { failed, aborted } = actor;
+  if (verification?.request === uid && verification.completedAt !== undefined) return verdictOf(verification);
+  if (aborted?.startedAt === uid) return { state: 'aborted', message: `aborted by ${attribution(aborted)}` };
+  if (failed?.operation !== 'verifyStoredBackup' || failed.startedAt !== uid) return undefined;
+  return { state: 'failed', message: failed.message };
 }
 
 /** As the planner takes it. */

@@ -163,6 +163,6 @@ export function resume(
 }
 
 /** Accepted, and not done yet. */
-export function withoutOutcome({ outcome: _, ...change }: RequestChange): RequestChange {
-  return change;
+export function withoutOutcome({ request, accepted }: RequestChange): RequestChange {
+  return { request, ...(accepted && { accepted }) };
 }

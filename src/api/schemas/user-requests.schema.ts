@@ -1,0 +1,43 @@
+/** What users requested by EtcdRequests and holds, as it stands in a status. */
+import * as z from 'zod';
+import { int64, text } from './parts.schema.ts';
+
+const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
+
+/** Who made an EtcdRequest that holds. */
+const asked = {
+  request: text(64, 'The uid of the EtcdRequest.'),
+  by: text(512, 'Who requested it.'),
+  reason: text(200, 'Why.').optional(),
+  at: time('When it was accepted.'),
+};
+
+/** The pause that holds. */
+export const pause = z.object(asked).describe('The pause that holds.');
+
+export const userRequests = z
+  .object({
+    pause: pause.optional(),
+    abort: z
+      .object({
+        ...asked,
+        operation: text(64, 'The operation that was aborted.'),
+        generation: int64('The metadata.generation for which it stays aborted.'),
+        subject: text(256, 'What it was about, where that can be requested again.').optional(),
+      })
+      .describe('The abort that holds until the specification changes, or until a Resync.')
+      .optional(),
+    approvals: z
+      .array(
+        z.object({
+          ...asked,
+          operation: text(256, 'The operation that was approved.'),
+          ids: z.array(text(256, 'An id.')).max(16).describe('Exactly what was approved.'),
+          expiresAt: time('Until when it is valid.'),
+        }),
+      )
+      .max(16)
+      .describe('Approvals that were not used yet.')
+      .optional(),
+  })
+  .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.');

@@ -1,0 +1,105 @@
+/** An abort of the operation that goes on, or of what waits. Pure. */
+import type { EtcdRequest } from '../../api/schemas/types.ts';
+import { OPERATION_OF } from '../../api/values/requests.ts';
+import { requestUnderWay } from '../checks/human-requests.ts';
+import { attribution, type PersonRequest } from '../model/actor.ts';
+import { decide } from '../plan.ts';
+import { asked, doneAtOnce, isAccepted, refusal, withoutOutcome } from './common.ts';
+import { actorOf, type Draft, withChange } from './draft.ts';
+
+const NOTHING_TO_ABORT = 'nothing to abort: no operation is running';
+
+/** What an abort comes to. */
+type Aborting =
+  | {
+      readonly kind: 'operation';
+      readonly operation: string;
+      readonly subject?: string;
+      readonly message: string;
+    }
+  | { readonly kind: 'requests'; readonly ids: readonly string[] };
+
+/** The first id of an abort of requests; that of an operation has its name there. */
+const REQUESTS = 'requests';
+
+/** The operation that has begun and goes on, else all requests that wait, else what waits for an approval. */
+function abortable(draft: Draft): Aborting | undefined {
+  const { situation } = draft;
+  const actor = actorOf(draft);
+  const decision = decide(situation, actor);
+  if (decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation) {
+    const { operation, subject } = decision;
+    const under = requestUnderWay({ actor });
+    // What somebody asked for is taken back; what the specification asks for is kept from being done again.
+    if (under !== undefined && OPERATION_OF[under.kind] === operation)
+      return { kind: 'requests', ids: [String(under.id)] };
+    const message = `${operation} ends at its next step`;
+    return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
+  }
+  const { requests = [] } = actor;
+  if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
+  const operation = decision.kind === 'blocked' ? decision.consent?.operation : undefined;
+  if (operation === undefined) return undefined;
+  const message = `${operation} does not run until the specification changes or you send resync`;
+  return { kind: 'operation', operation, message };
+}
+
+/** Ends what goes on, or takes back what waits. */
+export function abort(draft: Draft, request: EtcdRequest): Draft {
+  const aborting = isAccepted(request) ? acceptedAbort(request) : abortable(draft);
+  if (aborting === undefined) return withChange(draft, refusal(request, NOTHING_TO_ABORT));
+  if (aborting.kind === 'requests') return withdraw(draft, request, aborting.ids);
+  const { operation, subject, message } = aborting;
+  const { uid } = request.metadata;
+  const { situation, told, holds } = draft;
+  const change = doneAtOnce(request, message, [operation, ...(subject === undefined ? [] : [subject])]);
+  if (holds.abort?.request === uid || told.spent?.includes(uid) === true) return withChange(draft, change);
+  const { generation } = situation.cluster;
+  const held = { ...asked(request, situation.now), operation, generation };
+  return {
+    ...withChange(draft, change),
+    holds: { ...holds, abort: { ...held, ...(subject !== undefined && { subject }) } },
+  };
+}
+
+function acceptedAbort({ status }: EtcdRequest): Aborting {
+  const [first = '', ...others] = status?.ids ?? [];
+  if (first === REQUESTS) return { kind: 'requests', ids: others };
+  const [subject] = others;
+  return {
+    kind: 'operation',
+    operation: first,
+    ...(subject !== undefined && { subject }),
+    message: status?.message ?? '',
+  };
+}
+
+/** Takes requests back, as far as they are not done. */
+function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): Draft {
+  const message = `aborted before it was complete by ${attribution(request.spec)}`;
+  const isMeant = ({ id }: PersonRequest) => ids.includes(String(id));
+  const told = (draft.told.requests ?? []).filter(isMeant);
+  const all = [...(draft.told.requests ?? []), ...draft.requests].filter(isMeant);
+  const named = all.map(({ kind, target }) => `${kind} ${target}`.trim());
+  const answer = request.status?.message;
+  const done = doneAtOnce(
+    request,
+    isAccepted(request) && answer !== undefined ? answer : `revoked: ${named.join(', ')}`,
+    [REQUESTS, ...ids],
+  );
+  return {
+    ...draft,
+    told: { ...draft.told, requests: (draft.told.requests ?? []).filter(each => !isMeant(each)) },
+    requests: draft.requests.filter(each => !isMeant(each)),
+    changes: [
+      ...draft.changes.map(each =>
+        ids.includes(each.request.metadata.uid) && each.outcome === undefined
+          ? { ...each, outcome: { state: 'aborted' as const, message } }
+          : each,
+      ),
+      // The workflow forgets those that it holds first.
+      told.length === 0 ? done : withoutOutcome(done),
+    ],
+    withdrawn: [...draft.withdrawn, ...told.map(({ id }) => ({ id, outcome: 'refused' as const, message }))],
+  };
+}

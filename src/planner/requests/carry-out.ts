@@ -1,0 +1,96 @@
+/** An approval, and what operations of the cluster carry out. Pure. */
+import { expiryOf, requestKind } from '../../api/derived/requests.ts';
+import type { EtcdRequest } from '../../api/schemas/types.ts';
+import { approves } from '../../api/values/consent.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import { judgeRequests } from '../checks/human-requests.ts';
+import type { PersonRequest } from '../model/actor.ts';
+import { decide } from '../plan.ts';
+import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';
+import { actorOf, type Draft, withChange } from './draft.ts';
+
+/** As many may wait for each other. */
+const MOST = 10;
+/** As many approvals are remembered; a plan waits for one at a time. */
+const MOST_APPROVALS = 16;
+
+/** Lets one step go on that waits for exactly this. */
+export function approve(draft: Draft, request: EtcdRequest): Draft {
+  const { situation, told, holds } = draft;
+  const { operation = '', ids = [] } = request.spec;
+  const { uid } = request.metadata;
+  const { approvals = [] } = holds;
+  const expiresAt = timestamp(expiryOf(request));
+  const message = `${operation} of ${ids.join(', ')} is approved; the approval is valid for one use until ${expiresAt}`;
+  const change = doneAtOnce(request, message, ids);
+  const isKnown = approvals.some(each => each.request === uid) || told.spent?.includes(uid) === true;
+  if (isKnown) return withChange(draft, change);
+  if (!isAccepted(request)) {
+    const decision = decide(situation, actorOf(draft));
+    const consent = decision.kind === 'blocked' ? decision.consent : undefined;
+    if (consent === undefined || !approves({ operation, ids }, consent)) {
+      const needed =
+        consent === undefined ? 'the plan needs no approval' : `the plan needs ${JSON.stringify(consent)}`;
+      return withChange(draft, refusal(request, `nothing waits for this approval: ${needed}`));
+    }
+  }
+  const approval = { ...asked(request, situation.now), operation, ids, expiresAt };
+  return {
+    ...withChange(draft, change),
+    holds: { ...holds, approvals: [...approvals, approval].slice(-MOST_APPROVALS) },
+  };
+}
+
+/** What operations carry out: it is on the list until it is seen to be done. */
+export function carryOut(draft: Draft, request: EtcdRequest): Draft {
+  const { action } = request.spec;
+  const person = personOf(request, draft.situation.now);
+  if (person === undefined) return withChange(draft, refusal(request, `${action} is not for an EtcdCluster`));
+  if (draft.told.spent?.includes(request.metadata.uid) === true) {
+    const message = 'aborted before it was complete, by a message to the workflow';
+    return withChange(draft, { request, outcome: { state: 'aborted', message } });
+  }
+  const why = person.ids === undefined ? superfluous(draft, person) : undefined;
+  return why === undefined ? judge(draft, request, person) : withChange(draft, refusal(request, why));
+}
+
+/** The request as the planner takes it; undefined: no operation carries it out. */
+function personOf(request: EtcdRequest, now: number): PersonRequest | undefined {
+  const { spec, metadata, status } = request;
+  const kind = requestKind(spec);
+  if (kind === undefined) return undefined;
+  const accepted = isAccepted(request) ? { at: acceptedAt(request), ids: status?.ids ?? [] } : { at: now };
+  return { id: metadata.uid, kind, target: spec.member ?? '', ...who(spec), by: spec.by, ...accepted };
+}
+
+/** As things are now: refused, done, or under way. */
+function judge(draft: Draft, request: EtcdRequest, person: PersonRequest): Draft {
+  const isOld = person.ids !== undefined;
+  const [verdict] = judgeRequests(draft.situation, [person]);
+  const { outcome, message } = verdict ?? { outcome: 'refused', message: '' };
+  if (verdict?.outcome === 'accepted') {
+    const { ids } = verdict;
+    return {
+      ...withChange(draft, isOld ? { request } : { request, accepted: { state: 'accepted', message, ids } }),
+      requests: [...draft.requests, { ...person, ids }],
+    };
+  }
+  if (outcome !== 'done') return withChange(draft, refusal(request, message));
+  // The report of this pass says for whom the operation was.
+  const listed = isOld ? { ...draft, requests: [...draft.requests, person] } : draft;
+  return withChange(listed, doneAtOnce(request, message));
+}
+
+function acceptedAt({ status }: EtcdRequest): number {
+  const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
+  return parseTimestamp(accepted?.lastTransitionTime) ?? 0;
+}
+
+function superfluous(draft: Draft, { kind, target }: PersonRequest): string | undefined {
+  const { requests = [] } = actorOf(draft);
+  const twin = requests.find(each => each.kind === kind && each.target === target);
+  if (twin !== undefined) return `${twin.by} has already sent the same request, and it is not complete yet`;
+  return requests.length < MOST
+    ? undefined
+    : `${MOST} requests are already waiting: send abort to revoke them`;
+}

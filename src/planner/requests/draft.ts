@@ -1,0 +1,63 @@
+/** What a pass knows of users' requests while it judges one of them after the other. Pure. */
+import { parseTimestamp } from '../../api/values/time.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
+import type { Verdict } from '../checks/human-requests.ts';
+import type { Actor, PersonRequest } from '../model/actor.ts';
+import type { Situation } from '../model/situation.ts';
+import { type UserRequests, who } from './common.ts';
+import type { RequestChange } from './status.ts';
+
+export interface Draft {
+  readonly situation: Situation;
+  /** What the workflow holds, without what a request has ended. */
+  readonly told: Actor;
+  readonly holds: UserRequests;
+  readonly requests: readonly PersonRequest[];
+  readonly changes: readonly RequestChange[];
+  /** What the workflow holds and a request has ended. */
+  readonly revoked: Pick<Actor, 'paused' | 'aborted' | 'failed'>;
+  /** Of requests that the workflow holds. */
+  readonly withdrawn: readonly Verdict[];
+}
+
+/** What users want by now. */
+export function actorOf({ told, holds, requests }: Draft): Actor {
+  const { approvals = [] } = holds;
+  const allApprovals = [
+    ...(told.approvals ?? []),
+    ...approvals.map(({ request: id, operation, ids, by, reason, expiresAt }) => ({
+      id,
+      operation,
+      ids,
+      by,
+      ...(reason !== undefined && { reason }),
+      expiresAt: parseTimestamp(expiresAt) ?? 0,
+    })),
+  ];
+  const all = [...(told.requests ?? []), ...requests].toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const { approvals: _, requests: __, spent: ___, ...others } = told;
+  return withoutUndefined<Actor>({
+    ...others,
+    paused: holds.pause === undefined ? told.paused : who(holds.pause),
+    aborted: abortedOf(told.aborted, holds.abort),
+    approvals: allApprovals.length > 0 ? allApprovals : undefined,
+    requests: all.length > 0 ? all : undefined,
+  });
+}
+
+/** The abort that came last. */
+function abortedOf(told: Actor['aborted'], held: UserRequests['abort']): Actor['aborted'] {
+  if (held === undefined || (told?.at ?? 0) > (parseTimestamp(held.at) ?? 0)) return told;
+  const { operation, generation, subject } = held;
+  return { operation, generation, ...(subject !== undefined && { subject }), ...who(held) };
+}
+
+export function withChange(draft: Draft, change: RequestChange): Draft {
+  return { ...draft, changes: [...draft.changes, change] };
+}
+
+/** The workflow is told to forget this, and the pass does not count it any more. */
+export function revoke(draft: Draft, ended: Draft['revoked']): Draft {
+  const left = Object.entries(draft.told).filter(([field]) => !Object.hasOwn(ended, field));
+  return { ...draft, told: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
+}
