@@ -79,7 +79,8 @@ export class RequestInvariants {
     }
     if (status.phase === 'Pending') return 'it was accepted, and waits again';
     const { ids = [] } = status;
-    if (String(before.ids) !== String(status.ids)) return `it was about ${before.ids}, and is about ${ids}`;
+    const was = before.ids?.join() ?? '';
+    if (was !== ids.join()) return `it was about ${was}, and is about ${ids.join()}`;
     if (status.phase !== 'Completed') return undefined;
     if (spec.action === 'Restart') {
       const left = this.#seen.kube.all('Pod').find(pod => ids.includes(pod.metadata.uid ?? ''));

@@ -1,6 +1,6 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
-import { userRequests } from './user-requests.schema.ts';
+import { awaitedApproval, userRequests } from './user-requests.schema.ts';
 import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
@@ -221,14 +221,6 @@ const upgradeFailure = z.object({
   message: text(4096, 'How it failed.'),
   time: time('When.'),
   generation: int64('The specification that it was; another one is tried.'),
-});
-
-const awaitedApproval = z.object({
-  operation: text(64, 'The operation that waits.'),
-  ids: z
-    .array(text(256, 'An id.'))
-    .max(64)
-    .describe('What it would do that to: ids of members, uids of pods, or versions.'),
 });
 
 const members = z.object({

@@ -1,4 +1,4 @@
-/** What users requested by EtcdRequests and holds, as it stands in a status. */
+/** What users requested by EtcdRequests and holds, and what waits for one, as they stand in a status. */
 import * as z from 'zod';
 import { int64, text } from './parts.schema.ts';
 
@@ -11,6 +11,14 @@ const asked = {
   reason: text(200, 'Why.').optional(),
   at: time('When it was accepted.'),
 };
+
+export const awaitedApproval = z.object({
+  operation: text(64, 'The operation that waits.'),
+  ids: z
+    .array(text(256, 'An id.'))
+    .max(64)
+    .describe('What it would do that to: ids of members, uids of pods, or versions.'),
+});
 
 /** The pause that holds. */
 export const pause = z.object(asked).describe('The pause that holds.');

@@ -6,7 +6,7 @@ import { isOpen } from '../../api/derived/requests.ts';
 import type { EtcdBackupStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import { attribution } from '../model/actor.ts';
 import type { AskedVerification, BackupActor, BackupObservation } from '../backup/observation.ts';
-import { currentRun } from '../backup/plan.ts';
+import { currentRun, failureOfRun } from '../backup/plan.ts';
 import { planVerification } from '../backup/stored-verification.ts';
 import {
   doneAtOnce,
@@ -133,11 +133,12 @@ function resync(draft: Draft, request: EtcdRequest): Draft {
 /** Ends the run, or the verification, that is under way: it is accepted with what it ends, and done when that has ended. */
 function abort(draft: Draft, request: EtcdRequest): Draft {
   const under = underWay(draft);
-  const [id = under?.id] = isAccepted(request) ? (request.status?.ids ?? []) : [];
+  const { ids: [id] = [], message = '' } = isAccepted(request)
+    ? (request.status ?? {})
+    : { ids: under && [under.id], message: under && `${under.operation} is aborted` };
   if (id === undefined) return withChange(draft, refusal(request, NOTHING_TO_ABORT));
-  const answer = isAccepted(request) ? request.status?.message : undefined;
-  const done = doneAtOnce(request, answer ?? `${under?.operation ?? 'what ran'} is aborted`, [id]);
-  if (isAccepted(request) && id !== under?.id) return withChange(draft, done);
+  const done = doneAtOnce(request, message, [id]);
+  if (id !== under?.id) return withChange(draft, done);
   const by = who(request.spec);
   const outcome = { state: 'aborted', message: `aborted by ${attribution(request.spec)}` } as const;
   const { verify, ...actor } = draft.actor;
@@ -196,11 +197,11 @@ function endOfRun({ observation, actor: { failed } }: Draft, run: string): Outco
   }
   if (history.some(({ time }) => time === run))
     return { state: 'done', message: `the backup of ${run} is in the store` };
-  if (failed?.operation === 'takeBackup' && failed.startedAt === run)
-    return { state: 'failed', message: failed.message };
+  const why = failed === undefined ? undefined : failureOfRun({ failed }, run);
+  if (why !== undefined) return { state: 'failed', message: why };
   // A later run was recorded: this one never was, or has ended without a trace.
-  const isPast = (lastRun?.startedAt ?? progress?.startedAt ?? '') > run;
-  return isPast ? { state: 'failed', message: NO_RUN } : undefined;
+  const { startedAt: newest = '' } = lastRun ?? progress ?? {};
+  return newest > run ? { state: 'failed', message: NO_RUN } : undefined;
 }
 
 /** The verdict in the status of the EtcdBackup tells what became of it; before that it waits, or is under way. */
