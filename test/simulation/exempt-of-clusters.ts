@@ -142,7 +142,6 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     underWay: ["decision.kind !== 'operate'"],
     freshGoal: ['versions.find(({ server }) => server !== to)?.server is absent'],
     canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
-    agreement: ['pod?.readyChangedAt is absent'],
     afterFailure: ['failed.version is absent'],
   }),
   ...exempt('what is refused again and again: test/planner/checks/failed-steps.test.ts', {

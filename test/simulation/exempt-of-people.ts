@@ -43,7 +43,6 @@ export const EXEMPT_OF_PEOPLE: readonly Exempt[] = [
     },
   ),
   ...exempt('what a deleted cluster has left is a table: test/planner/operations/take-up.test.ts', {
-    formerIncarnations: ['not (b.newest - a.newest)'],
     doubtsAbout: ['ids.length === 0'],
     lackingVoters: ['not (hasClaims)'],
     otherAddresses: [
