@@ -371,6 +371,22 @@ describe('a restore into a new cluster', () => {
     expect(world.cluster.status.members?.ready).toHaveLength(3);
   });
 
+  it('is not called refused by the cluster that it made, nor is anybody asked to confirm that its data goes', async () => {
+    const world = await RestoreWorld.withCluster();
+    await world.deleteCluster();
+    await world.runCluster();
+    world.request({ clusterTemplate: { size: 1, version: '3.6.16' } });
+    await world.stepRestore();
+    await world.stepRestore();
+    world.follow();
+    // To its end, and the pass of the EtcdRestore that says so has not come yet.
+    for (let pass = 0; pass < 5; pass += 1) await world.runCluster();
+    expect(world.cluster.status.incarnation?.restore?.completedAt).toBeDefined();
+    expect(world.restore.phase).not.toBe('Succeeded');
+    expect(world.cluster.status.conditions?.find(({ type }) => type === 'RestorePending')).toBeUndefined();
+    expect(world.events.map(({ reason }) => reason)).not.toContain('Refused');
+  });
+
   it('makes no cluster that could not be restored into: one that keeps its data in its pods', async () => {
     const world = await RestoreWorld.withCluster();
     await world.deleteCluster();

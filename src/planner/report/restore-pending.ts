@@ -2,7 +2,7 @@ import { type ConditionFinding, finding } from '../../api/conditions/catalogue.t
 import type { Decision } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
 import { whyNotAccepted } from '../checks/restore-acceptance.ts';
-import { type RestoreOfCluster, restoreUnderWay } from '../model/restore-of-cluster.ts';
+import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
 
@@ -10,7 +10,8 @@ const TYPE = 'RestorePending';
 export function restorePending(observation: Situation, decision: Decision): ConditionFinding[] {
   const { cluster, restores = [] } = observation;
   if (cluster.deleting) return [];
-  const begun = [restoreUnderWay(cluster)?.uid, decision.kind === 'operate' ? decision.subject : undefined];
+  // What it comes from has ended, also while the EtcdRestore does not say so yet: nobody is to confirm that its data goes.
+  const begun = [cluster.status.incarnation?.restore?.uid, decision.kind === 'operate' ? decision.subject : undefined];
   const pending = restores.filter(({ uid }) => !begun.includes(uid));
   if (pending.length === 0) return [];
   const words = pending.map(restore => statusOf(observation, restore));
