@@ -11,7 +11,10 @@ export function restorePending(observation: Situation, decision: Decision): Cond
   const { cluster, restores = [] } = observation;
   if (cluster.deleting) return [];
   // What it comes from has ended, also while the EtcdRestore does not say so yet: nobody is to confirm that its data goes.
-  const begun = [cluster.status.incarnation?.restore?.uid, decision.kind === 'operate' ? decision.subject : undefined];
+  const begun = [
+    cluster.status.incarnation?.restore?.uid,
+    decision.kind === 'operate' ? decision.subject : undefined,
+  ];
   const pending = restores.filter(({ uid }) => !begun.includes(uid));
   if (pending.length === 0) return [];
   const words = pending.map(restore => statusOf(observation, restore));
