@@ -35,6 +35,19 @@ describe('approve', () => {
     expect(script.actors.at(-1)).toEqual({});
   });
 
+  it('is what somebody is searched for, until it was given for every step', async () => {
+    const script = approvedRepair();
+    script.remaining = script.remaining.slice(0, 1);
+    const entity = await bench.follow(script);
+    const waiting = `WorkflowId = '${entity.id}' AND EtcdAttention = 'AwaitingApproval'`;
+    await until(async () => (await bench.client.workflow.count(waiting)).count === 1);
+    await entity.update('approve', APPROVAL);
+    await until(() => script.performed.length === 1);
+    await until(async () => !('EtcdAttention' in (await entity.searchAttributes())));
+    const calm = `WorkflowId = '${entity.id}' AND EtcdAttention IS NULL`;
+    await until(async () => (await bench.client.workflow.count(calm)).count === 1);
+  });
+
   it('is used up by a step that failed, too: its effect is not known', async () => {
     const script = approvedRepair();
     script.fail('restartMember', [refused('the connection broke')]);

@@ -38,7 +38,7 @@ describe('the details of a cluster', () => {
       [
         '**Running**, 1 of 3 members ready, etcd 3.6.16',
         [
-          '| Name | Id | Role | Health | etcd | Node |',
+          '| `Name` | `Id` | `Role` | `Health` | `etcd` | `Node` |',
           '| :--- | :--- | :--- | :--- | :--- | :--- |',
           '| `example-0` | `8e9e05c5` | `Leader` | `Healthy` | `3.6.16` | `node-1` |',
           '| `example-1` | – | – | `Unknown` | – | – |',
@@ -47,6 +47,11 @@ describe('the details of a cluster', () => {
         'Nothing to do.',
       ].join('\n\n'),
     );
+  });
+
+  it('begin with that somebody is waited for', () => {
+    const text = details({ kind: 'idle', nextLookSeconds: 60 }, { attention: 'AwaitingApproval' });
+    expect(text).toMatch(/^.*etcd 3\.6\.16\. Somebody is waited for: \*\*AwaitingApproval\*\*\n/);
   });
 
   it.each([

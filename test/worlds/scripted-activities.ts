@@ -168,6 +168,7 @@ export class Script {
 
   summary(actor: Actor): Assessment['summary'] {
     const done = this.remaining.length === 0;
+    const decision = this.decide(actor);
     return {
       phase: done ? 'Running' : 'Creating',
       version: '3.6.16',
@@ -175,6 +176,7 @@ export class Script {
       membersReady: done ? 3 : 0,
       healthy: done,
       paused: actor.paused !== undefined,
+      ...(decision.kind === 'blocked' && { attention: decision.reason }),
       members: [],
       conditions: [],
     };

@@ -10,6 +10,7 @@ import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
 import { planVerification } from '../../planner/backup/stored-verification.ts';
 import { lookInTime } from '../../planner/backup/lateness.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
+import { attentionOfBackup } from '../../api/derived/readiness.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -48,6 +49,8 @@ type BackupSummary = Pick<
   | 'verification'
 > & {
   readonly paused: boolean;
+  /** What somebody should see to, in one word. */
+  readonly attention?: string;
   /** The newest few. */
   readonly newest: readonly { readonly time: string; readonly location: string; readonly verified: string }[];
 };
@@ -150,9 +153,11 @@ function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSum
     lastRun,
     verification,
   };
+  const attention = attentionOfBackup(status.conditions ?? []);
   return {
     ...withoutUndefined<Pick<BackupSummary, keyof typeof shown>>(shown),
     paused: paused !== undefined,
+    ...(attention !== undefined && { attention }),
     newest: (status.history ?? [])
       .slice(0, SHOWN)
       .map(({ time, location, verified = '' }) => ({ time, location, verified })),

@@ -59,6 +59,8 @@ export interface ClusterSummary {
   readonly membersReady: number;
   readonly healthy: boolean;
   readonly paused: boolean;
+  /** What somebody should see to, in one word. */
+  readonly attention?: string;
   readonly members: readonly {
     readonly name: string;
     readonly id: string;
@@ -249,6 +251,7 @@ function summaryOf({ cluster }: Pick<Observation, 'cluster'>, status: EtcdCluste
     membersReady: status.members?.ready?.length ?? 0,
     healthy: status.conditions?.some(({ type, status: is }) => type === 'Healthy' && is === 'True') ?? false,
     paused: status.controlPaused ?? false,
+    ...(status.attention !== undefined && { attention: status.attention }),
     members: details.map(({ name, id = '', role = '', health, version = '', node = '' }) => ({
       name,
       id,

@@ -2,7 +2,12 @@
 import { API_VERSION, isClusterName } from '../../api/names.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
-import { planRestoreResource, type RestoreActor, type RestoreDecision } from '../../planner/restore/plan.ts';
+import {
+  planRestoreResource,
+  type RestoreActor,
+  type RestoreDecision,
+  waitsForPerson,
+} from '../../planner/restore/plan.ts';
 import { restoreStatus } from '../../planner/restore/report.ts';
 import { situationOf } from '../../planner/situation.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -15,7 +20,12 @@ import { readBackupOf, readRestore, reportRestore, type RestoreRef } from '../re
 /** What a workflow needs to know of a pass. */
 export interface RestoreAssessment {
   readonly decision: RestoreDecision;
-  readonly summary: Pick<EtcdRestoreStatus, 'phase' | 'step' | 'reason' | 'succeeded'> | undefined;
+  readonly summary:
+    | (Pick<EtcdRestoreStatus, 'phase' | 'step' | 'reason' | 'succeeded'> & {
+        /** What somebody should see to, in one word. */
+        readonly attention?: string;
+      })
+    | undefined;
   /** The cluster whose workflow does the restoring; absent: it does not exist. */
   readonly cluster?: ClusterRef;
 }
@@ -41,13 +51,20 @@ export async function assessRestore(
     const decision = planRestoreResource(observation, actor);
     const status = restoreStatus(observation, { decision, actor, workflowId });
     if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
-    return { decision, summary: summaryOf(status), ...told };
+    return { decision, summary: summaryOf(status, decision), ...told };
   });
 }
 
-function summaryOf(status: EtcdRestoreStatus): RestoreAssessment['summary'] {
+function summaryOf(status: EtcdRestoreStatus, decision: RestoreDecision): RestoreAssessment['summary'] {
   const { phase, step, reason, succeeded } = status;
-  return withoutUndefined<NonNullable<RestoreAssessment['summary']>>({ phase, step, reason, succeeded });
+  const attention = waitsForPerson(decision) ? decision.reason : undefined;
+  return withoutUndefined<NonNullable<RestoreAssessment['summary']>>({
+    phase,
+    step,
+    reason,
+    succeeded,
+    attention,
+  });
 }
 
 async function findCluster(

@@ -95,6 +95,16 @@ export function readinessOfTask(phase: string | undefined, message: string | und
   }
 }
 
+/** Reasons of Ready=False for which somebody should see to an EtcdBackup, although it goes on. */
+const BAD: readonly string[] = ['LastBackupBad', 'BackupLate'] satisfies ReasonOf<'Ready'>[];
+
+/** What somebody should see to of an EtcdBackup, in one word; undefined: nothing. */
+export function attentionOfBackup(conditions: readonly Said[]): string | undefined {
+  const stands = conditionThat(conditions, 'Stalled=True');
+  const bad = conditionThat(conditions, 'Ready=False');
+  return stands?.reason ?? (bad !== undefined && BAD.includes(bad.reason) ? bad.reason : undefined);
+}
+
 /** While nobody can observe it. */
 export const readinessUnobserved = (message: string): ConditionFinding =>
   finding('Ready', 'PassesFail', message);

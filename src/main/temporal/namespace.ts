@@ -22,6 +22,7 @@ export const searchAttributes: Readonly<Record<string, keyof typeof valueTypes>>
   EtcdHealthy: 'Bool',
   EtcdPaused: 'Bool',
   EtcdMembersReady: 'Int',
+  EtcdAttention: 'Keyword',
   EtcdLastBackup: 'Datetime',
 };
 

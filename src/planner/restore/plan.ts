@@ -1,6 +1,7 @@
 /** What the workflow of an EtcdRestore does. The members are restored by the workflow of the cluster (../operations/restore). Pure. */
 import { ANNOTATION_RESTORED_BY } from '../../api/names.ts';
-import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
+import { OBSTACLES, type ObstacleReason } from '../../api/obstacles/catalogue.ts';
+import { WAIT } from '../../api/obstacles/rows.ts';
 import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
@@ -53,6 +54,15 @@ export type RestoreDecision =
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly message: string }
   /** The workflow of the cluster does what is to be done. */
   | { readonly kind: 'waiting' };
+
+/** Whether it does not begin before somebody does something about it. */
+export function waitsForPerson(
+  decision: RestoreDecision,
+): decision is Extract<RestoreDecision, { kind: 'blocked' | 'refused' }> {
+  if (decision.kind === 'refused') return true;
+  if (decision.kind !== 'blocked' || decision.reason === 'AnotherRestore') return false;
+  return OBSTACLES[decision.reason][1] !== WAIT;
+}
 
 /** What to do next; `undefined`: the resource is gone. */
 export function planRestoreResource(

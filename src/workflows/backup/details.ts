@@ -13,7 +13,7 @@ export function backupDetails({ decision, summary }: BackupAssessment): string {
     `**${phase}**${Reason === undefined ? '' : `: ${plain(Reason)}`}`,
     progress?.bytes === undefined ? '' : `${progress.bytes} of ${progress.total ?? '?'} bytes`,
     nextRun === undefined ? '' : `Next backup: ${nextRun}`,
-    rows.length === 0 ? '' : ['| time | object | verified |', '|---|---|---|', ...rows].join('\n'),
+    rows.length === 0 ? '' : ['| `Time` | `Object` | `Verified` |', '|:---|:---|:---|', ...rows].join('\n'),
     decisionDetails(decision, decision.kind === 'operate' ? [decision.summary] : []),
   ];
   return paragraphs.filter(text => text !== '').join('\n\n');

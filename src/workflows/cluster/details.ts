@@ -3,7 +3,9 @@ import type { Assessment, Decision } from '../../activities/index.ts';
 import { decisionDetails, plain } from '../messages/markdown.ts';
 import type { ClusterPeople } from './people.ts';
 
-const HEAD = '| Name | Id | Role | Health | etcd | Node |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
+/** As code, like the cells: the UI's tables have no space between their columns. */
+const HEAD =
+  '| `Name` | `Id` | `Role` | `Health` | `etcd` | `Node` |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
 type Asked = Pick<ClusterPeople, 'requests' | 'refused'>;
 
@@ -18,12 +20,16 @@ export function clusterDetails({ decision, summary }: Assessment, asked?: Asked)
     ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${plain(message)}`,
   );
   return [
-    `**${summary.phase}**, ${summary.membersReady} of ${summary.size} members ready, etcd ${summary.version}`,
+    `**${summary.phase}**, ${summary.membersReady} of ${summary.size} members ready, etcd ${summary.version}${attentionOf(summary)}`,
     [HEAD, ...rows].join('\n'),
     conditions.join('\n'),
     planDetails(decision),
     ...(asked === undefined ? [] : askedDetails(asked)),
   ].join('\n\n');
+}
+
+function attentionOf({ attention }: { readonly attention?: string }): string {
+  return attention === undefined ? '' : `. Somebody is waited for: **${attention}**`;
 }
 
 function askedDetails({ requests, refused }: Asked): string[] {

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { Assessment, BackupAssessment } from '../../activities/index.ts';
+import type { Assessment, BackupAssessment, RestoreAssessment } from '../../activities/index.ts';
 
 const PHASE = defineSearchAttributeKey('EtcdPhase', 'KEYWORD');
 const OPERATION = defineSearchAttributeKey('EtcdOperation', 'KEYWORD');
@@ -9,6 +9,8 @@ const HEALTHY = defineSearchAttributeKey('EtcdHealthy', 'BOOL');
 const PAUSED = defineSearchAttributeKey('EtcdPaused', 'BOOL');
 const MEMBERS_READY = defineSearchAttributeKey('EtcdMembersReady', 'INT');
 
+/** What somebody should see to, in one word; not there while nobody is waited for. Of every kind. */
+const ATTENTION = defineSearchAttributeKey('EtcdAttention', 'KEYWORD');
 const LAST_BACKUP = defineSearchAttributeKey('EtcdLastBackup', 'DATETIME');
 
 /**
@@ -25,7 +27,8 @@ export function publish({ decision, summary }: Assessment, published: string): s
     { key: PAUSED, value: summary.paused },
     { key: MEMBERS_READY, value: summary.membersReady },
   ];
-  return upsertChanged(pairs, published, JSON.stringify(pairs.map(({ value }) => value)));
+  const now = JSON.stringify(pairs.map(({ value }) => value));
+  return upsertChanged([...pairs, attention(summary)], published, marked(now, summary));
 }
 
 /** As {@link publish}, for an EtcdBackup. */
@@ -42,7 +45,27 @@ export function publishBackup({ decision, summary }: BackupAssessment, published
     { key: LAST_BACKUP, value: typeof lastSuccessDate === 'string' ? new Date(lastSuccessDate) : null },
   ];
   const now = JSON.stringify([phase, operation, etcdVersion, lastSuccessDate, paused, succeeded]);
-  return upsertChanged(pairs, published, now);
+  return upsertChanged([...pairs, attention(summary)], published, marked(now, summary));
+}
+
+/** As {@link publish}, for an EtcdRestore, of which only that somebody is waited for is searched. */
+export function publishRestore({ summary }: RestoreAssessment, published: string): string {
+  return summary === undefined
+    ? published
+    : upsertChanged([attention(summary)], published, marked('', summary));
+}
+
+interface Attention {
+  readonly attention?: string | undefined;
+}
+
+function attention({ attention: value }: Attention): SearchAttributeUpdatePair {
+  return { key: ATTENTION, value: value ?? null };
+}
+
+/** Nothing is added where nobody is waited for: so it is in the histories of releases that did not know of it. */
+function marked(now: string, { attention: value }: Attention): string {
+  return value === undefined ? now : `${now} ${value}`;
 }
 
 function upsertChanged(pairs: SearchAttributeUpdatePair[], published: string, now: string): string {

@@ -103,6 +103,7 @@ const assessment = record({
       membersReady: integer,
       healthy: flag,
       paused: flag,
+      attention: optional(name),
       members: listOf(record({ name: text, id: text, role: text, health: text, version: text, node: text })),
       conditions: listOf(record({ type: text, status: text, reason: text, message: text })),
     }),
@@ -147,6 +148,7 @@ const backupAssessment = record({
   summary: optional(
     record({
       paused: flag,
+      attention: optional(name),
       phase: optional(name),
       Reason: optional(text),
       etcdVersion: optional(name),
@@ -180,7 +182,14 @@ const restoreAssessment = record({
     refused: stopped,
     waiting: record({}),
   }),
-  summary: optional(record({ phase: optional(text), step: optional(text), reason: optional(text) })),
+  summary: optional(
+    record({
+      phase: optional(text),
+      step: optional(text),
+      reason: optional(text),
+      attention: optional(name),
+    }),
+  ),
   cluster: optional(record({ namespace: text, name: text, uid: text })),
 });
 

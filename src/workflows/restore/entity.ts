@@ -19,41 +19,44 @@ import { type Carried, newEntity } from '../engine/entity.ts';
 import { assess, perform } from '../temporal/activities.ts';
 import { plain } from '../messages/markdown.ts';
 import { changedSignal, resyncSignal } from '../messages/resource.ts';
+import { publishRestore } from '../messages/search-attributes.ts';
 import { isRestoreAssessment } from '../messages/shapes.ts';
 import { NOTHING_ASKED, type RestoreKind, restoreRules } from './rules.ts';
 
 export interface RestoreInput extends ResourceId {
-  /** What survives into the next run. */
-  readonly carried?: Carried<RestoreKind>;
+  /** What survives into the next run, and the search attribute as it was last written; see publishRestore. */
+  readonly carried?: Carried<RestoreKind> & { readonly published?: string };
 }
 
 /** Ends when the restore has ended. */
 export async function etcdRestore({ namespace, name, uid, carried }: RestoreInput): Promise<void> {
   const ref = { namespace, name, uid };
   const entity = workflowInfo().workflowId;
-  const driver = new EntityDriver(
-    restoreRules,
-    newEntity<RestoreKind>(carried ?? { people: NOTHING_ASKED }),
-    {
-      look: actor => assess('assessRestore', { ref, actor, entity }, isRestoreAssessment),
-      show: ({ assessment }) => assessment && setCurrentDetails(detailsOf(assessment)),
-      start: never,
-      perform: async decision => {
-        const outcome = await perform(ref, decision, decision.summary);
-        return { failure: outcome.kind === 'done' ? undefined : outcome.message };
-      },
-      // It may not run: the watcher sees to that.
-      signal: cluster =>
-        getExternalWorkflowHandle(workflowId({ kind: 'EtcdCluster', ...cluster })).signal(changedSignal),
+  let { published = '', ...state } = carried ?? { people: NOTHING_ASKED };
+  const driver = new EntityDriver(restoreRules, newEntity<RestoreKind>(state), {
+    look: actor => assess('assessRestore', { ref, actor, entity }, isRestoreAssessment),
+    show: ({ assessment }) => {
+      if (assessment === undefined) return;
+      setCurrentDetails(detailsOf(assessment));
+      published = publishRestore(assessment, published);
     },
-  );
+    start: never,
+    perform: async decision => {
+      const outcome = await perform(ref, decision, decision.summary);
+      return { failure: outcome.kind === 'done' ? undefined : outcome.message };
+    },
+    // It may not run: the watcher sees to that.
+    signal: cluster =>
+      getExternalWorkflowHandle(workflowId({ kind: 'EtcdCluster', ...cluster })).signal(changedSignal),
+  });
   const changed = () => driver.dispatch({ kind: 'changed' });
   const resync = () => driver.dispatch({ kind: 'message', message: 'resync' });
   setHandler(changedSignal, changed, { description: 'look again (sent by the watcher)' });
   setHandler(resyncSignal, resync, { description: 'look again now, also at refused restores' });
   setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
   const next = await driver.run();
-  if (next !== undefined) await continueAsNew<typeof etcdRestore>({ ...ref, carried: next });
+  if (next !== undefined)
+    await continueAsNew<typeof etcdRestore>({ ...ref, carried: { ...next, published } });
 }
 
 function detailsOf({ decision, summary }: RestoreAssessment): string {
