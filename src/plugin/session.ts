@@ -79,6 +79,16 @@ export class Session {
     return items.map(item => read<Kinds[K]>(item));
   }
 
+  /** Objects of another kind, with these labels, in the namespace or in every one. */
+  async listLabelled(
+    kind: { readonly apiVersion: string; readonly kind: string },
+    { everywhere, labelSelector }: { readonly everywhere: boolean; readonly labelSelector: string },
+  ): Promise<KubeObject[]> {
+    const namespace = everywhere ? undefined : this.where.namespace;
+    const { items } = await this.#client.list(kind, { namespace, labelSelector });
+    return items.map(item => harmless(item) as KubeObject);
+  }
+
   /** The user name that the API server knows this person by. */
   async whoAmI(): Promise<string> {
     const review = await this.#client.create({

@@ -1,17 +1,26 @@
 /** Clusters that are deleted while somebody wants to keep their data, and applied again. */
-import { expect, test } from 'vitest';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
 import { ANNOTATION_BEGIN_ANEW, ANNOTATION_LEFT_BY, ANNOTATION_TAKE_UP } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { awaitRunning, discard, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
+import { runPlugin } from '../plugin/process.ts';
 import { useNamespace } from '../stack/e2e-namespace.ts';
 import { poll } from '../stack/poll.ts';
 
+const execute = promisify(execFile);
 const NAMESPACE = 'deletion';
 const SIZE = 3;
 let world: World;
 
 useNamespace(NAMESPACE, opened => void (world = opened));
+const folder = mkdtempSync(join(tmpdir(), 'deletion-'));
+afterAll(() => rmSync(folder, { recursive: true }));
 
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', NAMESPACE, ...args);
 const apply = (name: string, spec: EtcdClusterSpec) => world.kube.apply(manifest(NAMESPACE, name, spec));
@@ -56,6 +65,25 @@ async function obey(message: string, annotation: string): Promise<void> {
   await world.stack.kubectl(...command.split(' '));
 }
 
+/** What `kubectl etcd leftovers` shows of the cluster. */
+async function leftovers(name: string): Promise<string> {
+  const { out, err } = await runPlugin(`leftovers ${name} -n ${NAMESPACE}`, world.stack.kubeconfig);
+  return out + err;
+}
+
+/** The command that it shows with these words. */
+function commandOf(shown: string, words: string): string {
+  const line = shown.split('\n').find(each => each.includes(words));
+  if (line === undefined) throw new Error(`no command with ${words} in: ${shown}`);
+  return line;
+}
+
+/** Typed into a shell, in the folder of the manifests. */
+async function typed(command: string): Promise<void> {
+  const PATH = [dirname(world.stack.toolchain.path('kubectl')), process.env['PATH']].join(delimiter);
+  await execute('bash', ['-c', command], { cwd: folder, env: { ...process.env, PATH } });
+}
+
 const idsOf = ({ status }: EtcdCluster) => ({
   clusterID: status?.clusterID,
   members: Object.fromEntries((status?.members?.details ?? []).map(({ name, id }) => [name, id])),
@@ -96,10 +124,15 @@ test('a cluster whose claims were kept is taken up with its data, or begins anew
   await etcdctl(`${name}-0`, 'put', 'kept', 'yes');
   await kubectl('delete', 'etcd', name);
   await gone(name);
-  const message = await asked(name, spec);
   expect(await podsOf(world, NAMESPACE, name)).toEqual([]);
-  await obey(message, ANNOTATION_TAKE_UP);
+  const left = await leftovers(name);
+  expect(left).toMatch(
+    new RegExp(`${name}-0 .* ${before.members[`${name}-0`]} .*the deletion of EtcdCluster ${name}$`, 'm'),
+  );
+  writeFileSync(join(folder, `${name}.yaml`), JSON.stringify(manifest(NAMESPACE, name, spec)));
+  await typed(commandOf(left, `take-up=`));
   expect(idsOf(await awaitRunning(world, { namespace: NAMESPACE, name }))).toEqual(before);
+  expect(await leftovers(name)).toContain(`No claim is left of ${name}`);
   expect(await etcdctl(`${name}-0`, 'get', 'kept')).toContain('yes');
   await kubectl('delete', 'etcd', name);
   await gone(name);
@@ -108,5 +141,9 @@ test('a cluster whose claims were kept is taken up with its data, or begins anew
   expect(Object.keys(anew.members)).toEqual([`${name}-1`]);
   expect(await etcdctl(`${name}-1`, 'get', 'kept')).not.toContain('yes');
   expect((await claimsOf(name)).map(({ metadata }) => metadata.name)).toEqual([`${name}-0`, `${name}-1`]);
+  const beside = await leftovers(name);
+  expect(beside).toContain(`EtcdCluster ${name} exists with other members`);
+  await typed(commandOf(beside, 'delete pvc'));
+  expect((await claimsOf(name)).map(({ metadata }) => metadata.name)).toEqual([`${name}-1`]);
   await discard(world, NAMESPACE, name);
 }, 300_000);

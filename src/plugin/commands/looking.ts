@@ -1,4 +1,5 @@
 /** The commands that show something and change nothing. */
+import { APP, LABEL_APP } from '../../api/names.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { need } from '../not-found.ts';
@@ -7,6 +8,8 @@ import { explanationOf } from '../views/explain.ts';
 import { explanationLines } from '../views/explain-lines.ts';
 import { fleetLines, fleetOf } from '../views/fleet.ts';
 import { historyLines } from '../views/history-lines.ts';
+import { leftoverLines } from '../views/leftover-lines.ts';
+import { leftovers } from '../views/leftovers.ts';
 import { inOrder, requestLines } from '../views/request-lines.ts';
 import { listOf } from '../output.ts';
 import { clusterNameOf } from './cluster-name.ts';
@@ -109,4 +112,42 @@ const requests: CommandRow = {
     }),
 };
 
-export const LOOKING = { status, explain, fleet, history, backups, requests } as const;
+const unused: CommandRow = {
+  usage: '[NAME]',
+  words: [0, 1],
+  about: 'claims that no cluster uses: whose they were, and how they are taken up or deleted',
+  flags: ['all-namespaces'],
+  more: [
+    'They are left by the deletion of a cluster, set aside by a restore, or kept after a member was removed.',
+    'NAME is that of the cluster, which need not exist any more.',
+  ],
+  run: async call => {
+    const { session, io, flags, words } = call;
+    const everywhere = flags.has('all-namespaces');
+    const [name] = words.map(word => word.replace(/^(etcd)?cluster\//, ''));
+    const labelled = { everywhere, labelSelector: `${LABEL_APP}=${APP}` };
+    // Claims first: one that its cluster takes up meanwhile is in use by the time that the cluster is read.
+    const claims = await session.listLabelled(CLAIM, labelled);
+    const [clusters, pods] = await Promise.all([
+      session.list('EtcdCluster', { everywhere }),
+      session.listLabelled(POD, labelled),
+    ]);
+    const all = leftovers({ clusters, claims, pods }, session.where);
+    const groups = all.filter(({ cluster }) => name === undefined || cluster === name);
+    const none = [[`No claim is left ${name === undefined ? 'in' : `of ${name} in`} ${placeOf(call)}.`]];
+    call.show({ data: groups, lines: groups.length === 0 ? none : leftoverLines(groups, io.now()) });
+    return EXIT.done;
+  },
+};
+
+const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const;
+const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
+export const LOOKING = {
+  status,
+  explain,
+  fleet,
+  history,
+  backups,
+  requests,
+  leftovers: unused,
+} as const;

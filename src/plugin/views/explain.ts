@@ -20,7 +20,8 @@ export interface Reason {
   readonly commands: readonly Command[];
 }
 
-interface Command {
+/** A command that people may paste, and what it is for. */
+export interface Command {
   readonly purpose: string;
   readonly line: string;
 }
