@@ -266,6 +266,8 @@ describe('a replace of a living cluster', () => {
   });
 });
 
+const volume = (storage: string) => ({ spec: { resources: { requests: { storage } } } });
+
 describe('what is in force', () => {
   it('is the version that runs, not the one that was written and never reached', () => {
     const then = living(TOLD);
@@ -275,6 +277,29 @@ describe('what is in force', () => {
       '3.5.30',
     );
   });
+
+  it.each([
+    ['storage.volumeClaimTemplate', { storage: { volumeClaimTemplate: volume('300Mi') } }],
+    ['pod.persistentVolumeClaimSpec', { pod: { persistentVolumeClaimSpec: volume('300Mi').spec } }],
+  ] as const)(
+    'is the size that every volume has, not a larger one of %s that none could be given',
+    (_, asked) => {
+      const then = living(TOLD);
+      const { volumeClaimTemplate: _template, ...storage } = TOLD.storage ?? {};
+      const settings = { ...then.status?.settings, storage, ...asked };
+      const kept = (size: string) =>
+        effectiveCluster(
+          aResource({}, { ...then.status, settings, storage: { kind: 'PersistentVolumeClaim', size } }),
+        ).spec;
+      const sizeOf = ({ storage: template, pod }: EtcdClusterSpec) =>
+        (template?.volumeClaimTemplate?.spec ?? pod?.persistentVolumeClaimSpec)?.resources?.requests?.[
+          'storage'
+        ];
+      expect(sizeOf(kept('256Mi'))).toBe('256Mi');
+      expect(sizeOf(kept('300Mi'))).toBe('300Mi');
+      expect(sizeOf(kept('1Gi'))).toBe('300Mi');
+    },
+  );
 
   it('of a cluster that was not begun is what is written', () => {
     const then = living(TOLD);

@@ -5,6 +5,7 @@
  */
 import { type ClusterConfig, withDefaults } from '../defaults/etcd-cluster.ts';
 import { DEFAULT_RETAIN_DEAD_MEMBER, ISSUER_DEFAULTS } from '../schemas/default-values.ts';
+import { parseBytes } from '../values/quantity.ts';
 import { domainIn } from './domain.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, RawObject } from '../schemas/types.ts';
 
@@ -85,6 +86,12 @@ const STORAGE_FORMS: readonly Field[] = [
   'pod.persistentVolumeClaimSpec',
 ];
 
+/** Where they ask for a size. */
+const SIZES = [
+  'storage.volumeClaimTemplate.spec.resources.requests.storage',
+  'pod.persistentVolumeClaimSpec.resources.requests.storage',
+] as const;
+
 type Tree = RawObject;
 
 /**
@@ -106,7 +113,7 @@ function merged(
   // The domain is in the members' URLs: what was asked for since is not carried out, and taken back by leaving it out.
   const domain = domainIn(status.incarnation?.members[0]?.peerURL ?? '');
   const pod = domain === undefined ? settings.pod : { ...settings.pod, ClusterDomain: domain };
-  const known = { ...settings, ...(version && { version }), ...(pod && { pod }) };
+  const known = withReachedSize({ ...settings, ...(version && { version }), ...(pod && { pod }) }, status);
   const spec = KEPT_FIELDS.reduce<Tree>((merging, field) => {
     const value = valueAt(known, field);
     if (value === undefined || value === '' || !isAbsent(written, field) || isReplaced(written, known, field))
@@ -114,6 +121,16 @@ function merged(
     return withValue(merging, field.split('.'), value);
   }, written);
   return spec as EtcdClusterSpec;
+}
+
+/** A size that volumes were asked for and have not all reached is taken back, too. */
+function withReachedSize(settings: EtcdClusterSpec, { storage }: EtcdClusterStatus): EtcdClusterSpec {
+  const reached = parseBytes(storage?.size ?? '');
+  return SIZES.reduce<EtcdClusterSpec>((known, field) => {
+    const asked = parseBytes(String(valueAt(known, field) ?? ''));
+    if (reached === undefined || asked === undefined || asked <= reached) return known;
+    return withValue(known as Tree, field.split('.'), storage?.size) as EtcdClusterSpec;
+  }, settings);
 }
 
 /** Whether something else that is written takes the place of the field. */

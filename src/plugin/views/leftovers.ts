@@ -195,7 +195,8 @@ function afterDeletion(
   where: Where,
   erase: Command,
 ): Pick<LeftGroup, 'notes' | 'commands'> {
-  const runs = running.length === 0 ? [] : [`${running.join(', ')} run on them without the operator`];
+  const runs =
+    running.length === 0 ? [] : [`these pods run on them without the operator: ${running.join(', ')}`];
   const takeUp = `${ANNOTATION_TAKE_UP}=${incarnation}`;
   const commands = running.length === 0 ? [erase] : [];
   if (living === undefined) {
