@@ -49,6 +49,21 @@ describe('the details of a cluster', () => {
     );
   });
 
+  it('leave out the conditions that say once more what others say', () => {
+    const more = ['Ready', 'Reconciling', 'Stalled'].map(type => ({
+      type,
+      status: 'True',
+      reason: 'Any',
+      message: 'again',
+    }));
+    const text = details(
+      { kind: 'idle', nextLookSeconds: 60 },
+      { conditions: [...more, ...SUMMARY.conditions] },
+    );
+    expect(text).not.toContain('again');
+    expect(text).toContain('**Available**');
+  });
+
   it('begin with that somebody is waited for', () => {
     const text = details({ kind: 'idle', nextLookSeconds: 60 }, { attention: 'AwaitingApproval' });
     expect(text).toMatch(/^.*etcd 3\.6\.16\. Somebody is waited for: \*\*AwaitingApproval\*\*\n/);

@@ -7,6 +7,9 @@ import type { ClusterPeople } from './people.ts';
 const HEAD =
   '| `Name` | `Id` | `Role` | `Health` | `etcd` | `Node` |\n| :--- | :--- | :--- | :--- | :--- | :--- |';
 
+/** These say once more what others say, for tools that know no kind. */
+const SUMMED_UP: readonly string[] = ['Ready', 'Reconciling', 'Stalled'];
+
 type Asked = Pick<ClusterPeople, 'requests' | 'refused'>;
 
 /** The entity's details: members, conditions, plan, and what people asked for. */
@@ -16,7 +19,8 @@ export function clusterDetails({ decision, summary }: Assessment, asked?: Asked)
     ({ name, id, role, health, version, node }) =>
       `| ${[name, id, role, health, version, node].map(cell).join(' | ')} |`,
   );
-  const conditions = summary.conditions.map(
+  const told = summary.conditions.filter(({ type }) => !SUMMED_UP.includes(type));
+  const conditions = told.map(
     ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${plain(message)}`,
   );
   return [
