@@ -7,7 +7,13 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
     'specificationIsEditedInPeace',
     returns('worthTelling', 'false'),
   ),
-  without('nobody is told of a pod that is gone', 'podIsDeletedInPeace', returns('concernedBy', '[]')),
+  // The monitor of members hears of it as well.
+  without(
+    'nobody is told of a pod that is gone',
+    'podIsDeletedInPeace',
+    returns('concernedBy', '[]'),
+    returns('MemberMonitor.hear', 'undefined'),
+  ),
   without(
     'nobody is told of a stamp that is gone, or of a pod that is not sealed any more',
     'stampsAreAlteredInPeace',
