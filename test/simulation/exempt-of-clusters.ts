@@ -324,7 +324,25 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('the obstacle is one of repair, which says it: test/planner/operations/repair/repair.test.ts', {
     planSealing: ['observation.cluster.status.clusterID === undefined'],
   }),
-  ...exempt(USERS, { denialOf: ["'denied' in failure", "'denied' in failure && failure.denied === true"] }),
+  ...exempt(USERS, {
+    denialOf: ["'denied' in failure", "'denied' in failure && failure.denied === true"],
+    accessDenied: [
+      'not (denial === undefined)',
+      'cluster.config.TLS === undefined',
+      'not (cluster.config.TLS === undefined)',
+    ],
+    unavailable: [
+      'denied !== undefined',
+      'denied !== undefined && !isQuorumImpossible(observation, members)',
+    ],
+    quorumAtRisk: [
+      'denied !== undefined',
+      'denied !== undefined && !isQuorumImpossible(observation, members)',
+    ],
+    healthy: ['denied !== undefined'],
+    heldUp: ['accessDenied(observation) !== undefined'],
+    healthOf: ['not (denialOf(probe) === undefined)'],
+  }),
   ...exempt('pods of earlier releases and another quota: test/planner/operations/rollout/rollout.test.ts', {
     quotaIsRaised: ['probe?.answered === true', 'fits'],
   }),
