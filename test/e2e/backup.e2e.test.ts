@@ -118,7 +118,7 @@ describe('into object stores', () => {
     const bad = new Set<string>();
     store.front.fault = ({ method, path }) =>
       method === 'GET' && bad.has(decodeURIComponent(path.split('?')[0] ?? ''))
-        ? { kind: 'flip', byte: 5_000 }
+        ? { kind: 'flip', byte: 400 }
         : undefined;
     for (const [index, { location }] of [newer, older ?? newer].entries()) {
       bad.add(location.replace('s3:/', ''));

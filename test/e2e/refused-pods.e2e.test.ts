@@ -57,7 +57,7 @@ async function forbid(): Promise<void> {
   const binding = { policyName: POLICY, validationActions: ['Deny'] };
   await apply('ValidatingAdmissionPolicy', { metadata: { name: POLICY }, spec: policy });
   await apply('ValidatingAdmissionPolicyBinding', { metadata: { name: POLICY }, spec: binding });
-  const probe = ['run', 'probe', '--image=example.com/etcd:v3.6.16', '--dry-run=server'];
+  const probe = ['set', 'image', `pod/${NAME}-0`, 'etcd=example.com/etcd:v3.6.16', '--dry-run=server'];
   await poll(
     () =>
       kubectl(...probe).then(
