@@ -73,6 +73,11 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
     const block = storageType.toLowerCase();
     const store = (more: object) => ({ ...endpoints, storageType, [block]: { path: 'bucket/key', ...more } });
     return [
+      {
+        what: `the path s3://bucket/key in ${storageType}`,
+        spec: store({ path: 's3://bucket/key' }),
+        says: [`spec.${block}.path`, 'without a scheme such as s3://'],
+      },
       ...['bucket/../other/key', 'bucket/..', 'bucket/a/./b', '../key'].map(path => ({
         what: `the path ${path} in ${storageType}`,
         spec: store({ path }),

@@ -14,6 +14,10 @@ const objectPath = (container: string) =>
       message: `must be ${container}/key, such as backups/etcd/example`,
     },
     {
+      rule: "!self.split('/')[0].contains(':')",
+      message: `must begin with the ${container}, without a scheme such as s3://`,
+    },
+    {
       rule: "!('..' in self.split('/')) && !('.' in self.split('/'))",
       message: 'must not have . or .. as a part: addresses of objects resolve these',
     },

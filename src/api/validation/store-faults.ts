@@ -16,7 +16,14 @@ export function storeFaults(spec: StoreBlocks, field: string, type: string): str
   const block = storeBlock(spec, type);
   if (block === undefined) return [`spec.${field} ${type} needs the block spec.${name}`];
   const isOutside = block.path.split('/').some(part => part === '.' || part === '..');
+  // No store allows a colon in the name of a bucket or container.
+  const hasScheme = type !== 'File' && block.path.split('/')[0]?.includes(':') === true;
   return [
+    ...(hasScheme
+      ? [
+          `spec.${name}.path ${quote(block.path)} must begin with the ${storeRow(type)?.container}, without a scheme such as s3://`,
+        ]
+      : []),
     ...(isOutside ? [`spec.${name}.path ${quote(block.path)} must not have . or .. as a part`] : []),
     ...schemeFaults(`spec.${name}.endpoint`, block.endpoint),
   ];

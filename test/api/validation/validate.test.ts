@@ -156,6 +156,7 @@ describe('a backup', () => {
   });
 
   test.each<[string, EtcdBackupSpec, string]>([
+    ['a scheme', { ...spec, s3: { path: 's3://b/c' } }, 'spec.s3.path "s3://b/c" must begin with the bucket'],
     ['a path', { ...spec, s3: { path: 'a/../b/c' } }, 'spec.s3.path "a/../b/c" must not have . or ..'],
     [
       'an endpoint',
