@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import type { KubeObject } from '../../src/kube/port.ts';
-import { awaitRunning, manifest, memberList, podsOf, readCluster, type World } from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
+import { CLIENTS_ADMITTED, LABEL_CLIENTS } from '../../../src/api/names.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { awaitRunning, manifest, memberList, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'refused-pods';
 const NAME = 'strict';
