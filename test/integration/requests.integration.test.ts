@@ -1,30 +1,31 @@
 /**
- * EtcdRequests from end to end: people with the roles of deploy/users on a real apiserver, the watcher with the rights of deploy/rbac,
- * and the real workflows on a real Temporal server. What passes find and steps do is scripted.
+ * EtcdRequests from end to end: people with the roles of deploy/users on a real apiserver, the watcher and the activities with the rights of
+ * deploy/rbac, and the real workflows on a real Temporal server. There is no kubelet, so the cluster stays in its creation.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
-import type { Activities, BackupAssessment } from '../../src/activities/index.ts';
+import { createActivities } from '../../src/activities/index.ts';
+import { realTime } from '../../src/activities/runtime/poll.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdRequestSpec, EtcdRequestStatus } from '../../src/api/schemas/types.ts';
+import type { EtcdClusterStatus, EtcdRequestSpec, EtcdRequestStatus } from '../../src/api/schemas/types.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
+import { FakeEtcd } from '../fakes/etcd/etcd.ts';
+import { FakeStore } from '../fakes/store.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { kubeClientOf } from '../stack/kube-client.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
-import { REPAIR, Script, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 const run = promisify(execFile);
 const TASK_QUEUE = 'requests';
-const script = new Script();
 const events: string[] = [];
 let plane: ControlPlane;
 let bench: WorkflowBench;
@@ -38,27 +39,23 @@ async function kubectl(...args: string[]): Promise<void> {
   await run(plane.kubectl, ['--kubeconfig', plane.kubeconfig, ...args]);
 }
 
-/** A backup that takes no time: the run that somebody asked for is recorded as it begins. */
-function backups(): Pick<Activities, 'assessBackup' | 'beginBackup'> {
-  let lastRun: NonNullable<BackupAssessment['summary']>['lastRun'];
-  return {
-    assessBackup: async (_, { actor }) => {
-      const startedAt = '2026-11-23T12:00:00Z';
-      const isDue = actor.requested !== undefined && lastRun === undefined;
-      const timing = { startToCloseSeconds: 10, scheduleToCloseSeconds: 10, heartbeatSeconds: 10 };
-      const step = { kind: 'beginBackup', startedAt, requestedBy: String(actor.requested?.by) } as const;
-      const summary = { paused: actor.paused !== undefined, newest: [], ...(lastRun && { lastRun }) };
-      return {
-        decision: isDue
-          ? { kind: 'operate', operation: 'takeBackup', step, timing, summary: 'begin' }
-          : { kind: 'idle', nextLookSeconds: 3_600 },
-        summary: summary as NonNullable<BackupAssessment['summary']>,
-      };
-    },
-    beginBackup: (async () => {
-      lastRun = { startedAt: '2026-11-23T12:00:00Z', outcome: 'Succeeded' };
-    }) as unknown as Activities['beginBackup'],
-  };
+/** Everything but Kubernetes is a fake. */
+function activities() {
+  return createActivities({
+    kube: operator,
+    etcd: new FakeEtcd(),
+    openStore: async () => new FakeStore(),
+    openVolume: async () => new FakeStore(),
+    openServed: () => new FakeStore(),
+    ownImage: async () => 'operator:test',
+    recordEvent: ({ name }, { reason, message }) => void events.push(`${name} ${reason}: ${message}`),
+    logger: { info: () => {}, warn: () => {} },
+    onPass: () => {},
+    onBackup: () => {},
+    now: () => Date.now(),
+    clockAheadMs: () => 0,
+    time: realTime,
+  });
 }
 
 beforeAll(async () => {
@@ -80,14 +77,14 @@ beforeAll(async () => {
   bob = kubeClientOf(await plane.kubeconfigFor('bob'));
   const account = await plane.kubeconfigFor('system:serviceaccount:etcd-operator:etcd-operator');
   operator = kubeClientOf(account, { fieldManager: WATCHER_FIELD_MANAGER });
-  await bench.serve({ taskQueue: TASK_QUEUE }, { ...scriptedActivities(script), ...backups() });
+  await bench.serve({ taskQueue: TASK_QUEUE }, activities());
   watcher = createWatcher({
     kube: operator,
     reflector: kubeReflectors(operator),
     client: () => bench.client,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,
-    recordEvent: ({ name }, { reason, message }) => events.push(`${name} ${reason}: ${message}`),
+    recordEvent: () => {},
     options: { taskQueue: TASK_QUEUE },
     logger: new ListLogger(),
   });
@@ -171,91 +168,68 @@ describe('who may ask', () => {
 });
 
 describe('a request for a cluster', () => {
-  test('Pause, Resume and Abort', async () => {
+  test('pauses and resumes it, with its object or without', async () => {
     const pause = { ...OF_CLUSTER, action: 'Pause', reason: 'maintenance' } as const;
     expect(await comesTo('Completed', 'pause', pause)).toContain('paused');
+    const cluster = { apiVersion: API_VERSION, kind: 'EtcdCluster', namespace: 'default', name: 'example' };
+    const userRequests = async () =>
+      ((await admin.get(cluster))?.['status'] as EtcdClusterStatus | undefined)?.userRequests;
+    expect(await userRequests()).toMatchObject({ pause: { by: 'ana', reason: 'maintenance' } });
     const entity = await workflow('EtcdCluster');
-    expect(await entity.query('status')).toMatchObject({ paused: { by: 'ana', reason: 'maintenance' } });
-    const { workflowID, runID } = await statusOf('pause');
-    expect(workflowID).toBe(entity.workflowId);
-    expect(runID).toBe((await entity.describe()).runId);
+    expect((await statusOf('pause')).workflowID).toBe(entity.workflowId);
+    await entity.terminate('a test');
+    await ana.delete({ ...cluster, kind: 'EtcdRequest', name: 'pause' });
+    expect(await comesTo('Completed', 'look', { ...OF_CLUSTER, action: 'Resync' })).toContain('looked again');
+    expect(await userRequests()).toMatchObject({ pause: { by: 'ana' } });
     expect(await comesTo('Completed', 'resume', { ...OF_CLUSTER, action: 'Resume' })).toBe('resumed');
-    expect(await entity.query('status')).not.toMatchObject({ paused: expect.anything() });
+    expect(await userRequests()).toBeUndefined();
     expect(await comesTo('Refused', 'again', { ...OF_CLUSTER, action: 'Resume' })).toContain(
       'nothing to resume',
     );
-    expect(await comesTo('Refused', 'abort', { ...OF_CLUSTER, action: 'Abort' })).toContain(
-      'nothing to abort',
-    );
-    expect(events).toContainEqual(expect.stringMatching(/^abort RequestRefused: nothing to abort/));
+    expect(events).toContainEqual(expect.stringMatching(/^again RequestRefused: nothing to resume/));
   });
 
-  test.each([
-    ['replace', 'ReplaceMember', 'replaceMember', 'example-1'],
-    ['move', 'MoveLeader', 'moveLeader', 'example-1'],
-    ['restart', 'Restart', 'restart', undefined],
-  ] as const)('%s: followed until a pass finds it done', async (name, action, kind, member) => {
-    script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: `${kind} follows` });
-    const spec = { ...OF_CLUSTER, action, ...(member !== undefined && { member }) };
-    expect(await comesTo('Accepted', name, spec)).toBe(`${kind} follows`);
-    expect(script.actors.at(-1)?.requests).toMatchObject([{ kind, target: member ?? '', by: 'ana' }]);
-    script.judge = ({ id }) => ({ id, outcome: 'done', message: `${kind} is done` });
-    await (await workflow('EtcdCluster')).signal('changed', {});
-    await until(async () => (await statusOf(name)).phase === 'Completed');
-    expect((await statusOf(name)).message).toBe(`${kind} is done`);
-  });
-
-  test('Approve: refused while nothing waits, then used by the step that waits', async () => {
-    const approve = {
-      ...OF_CLUSTER,
-      action: 'Approve',
-      operation: 'repairCluster',
-      ids: ['8e9e05c5'],
-    } as const;
-    expect(await comesTo('Refused', 'early', approve)).toContain('nothing waits for this approval');
-    script.consent = { operation: 'repairCluster', ids: ['8e9e05c5'] };
-    script.plan('repairCluster', REPAIR.slice(0, 1));
+  test('ends what was paused by a message', async () => {
     const entity = await workflow('EtcdCluster');
-    await entity.signal('changed', {});
-    await until(async () => (await entity.query<{ approve?: object }>('plan')).approve !== undefined);
-    expect(await comesTo('Completed', 'approve', approve)).toContain('is approved');
-    await until(() => script.remaining.length === 0);
-    script.consent = undefined;
+    await entity.signal('pause', { by: 'bob' });
+    await until(async () => (await entity.query<{ paused?: object }>('status')).paused !== undefined);
+    expect(await comesTo('Completed', 'end', { ...OF_CLUSTER, action: 'Resume' })).toBe('resumed');
+    expect((await entity.query<{ paused?: object }>('status')).paused).toBeUndefined();
   });
 
-  test('that does not exist is refused, and one of a deleted cluster ends', async () => {
-    const of = (name: string) => ({ clusterRef: { name }, by: 'ana', action: 'Restart' }) as const;
-    expect(await comesTo('Refused', 'missing', of('exmaple'))).toBe(
-      'there is no EtcdCluster exmaple in namespace default',
+  test('is refused with the reason when it makes no sense now', async () => {
+    const replace = { ...OF_CLUSTER, action: 'ReplaceMember', member: 'example-1' } as const;
+    expect(await comesTo('Refused', 'replace', replace)).toBe('the cluster is still being created');
+    const approve = { ...OF_CLUSTER, action: 'Approve', operation: 'upgradeCluster', ids: ['a'] } as const;
+    expect(await comesTo('Refused', 'approve', approve)).toContain('nothing waits for this approval');
+  });
+
+  test('is refused when it names nothing that exists, and one of a deleted cluster ends', async () => {
+    const missing = { clusterRef: { name: 'exmaple' }, by: 'ana', action: 'Restart' } as const;
+    expect(await comesTo('Refused', 'missing', missing)).toBe(
+      'there is no EtcdCluster exmaple of namespace default',
     );
-    const metadata = { namespace: 'default', name: 'brief' };
-    const brief = { apiVersion: API_VERSION, kind: 'EtcdCluster', ...metadata };
-    await admin.create({ apiVersion: API_VERSION, kind: 'EtcdCluster', metadata, spec: { size: 1 } });
-    script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['pod'], message: 'accepted' });
-    await comesTo('Accepted', 'of-brief', of('brief'));
-    await admin.delete(brief);
-    await until(async () => (await statusOf('of-brief')).phase === 'Failed');
-    expect((await statusOf('of-brief')).message).toContain('was deleted before the request was done');
   });
 
-  test('is deleted when it has been finished for its time', async () => {
-    const spec = { ...OF_CLUSTER, action: 'Resync', ttlSecondsAfterFinished: 0 } as const;
-    await ask('short', spec);
-    await until(async () => Object.keys(await statusOf('short')).length === 0 && !(await exists('short')));
+  test('is deleted when it has been finished for its time, also without a cluster', async () => {
+    await ask('short', { ...OF_CLUSTER, action: 'Resync', ttlSecondsAfterFinished: 0 });
+    const lost = { clusterRef: { name: 'nobody' }, by: 'ana', action: 'Pause' } as const;
+    await ask('lost', { ...lost, ttlSecondsAfterFinished: 0 });
+    await until(async () => !(await exists('short')) && !(await exists('lost')));
   });
 });
 
 describe('a request for a backup', () => {
-  test('BackupNow: done when the run that it led to has ended', async () => {
+  test('has one made', async () => {
     const now = { ...OF_BACKUP, action: 'BackupNow', reason: 'before the migration' } as const;
-    expect(await comesTo('Completed', 'backup', now)).toContain('Succeeded');
+    await comesTo('Accepted', 'backup', now);
     expect((await statusOf('backup')).operation).toBe('takeBackup');
   });
 
-  test('Pause, Resume and Abort', async () => {
+  test('pauses and resumes it, and ends what runs', async () => {
+    expect(await comesTo('Completed', 'stop', { ...OF_BACKUP, action: 'Abort' })).toContain('is aborted');
     expect(await comesTo('Completed', 'hold', { ...OF_BACKUP, action: 'Pause' })).toContain('paused');
     expect(await comesTo('Completed', 'go-on', { ...OF_BACKUP, action: 'Resume' })).toBe('resumed');
-    expect(await comesTo('Refused', 'stop', { ...OF_BACKUP, action: 'Abort' })).toContain('nothing to abort');
   });
 });
 
