@@ -91,8 +91,7 @@ export const backupHistories: readonly Scenario[] = [
     const entity = await BackupEntity.on(bench, {}, RECORDER);
     await entity.changed();
     await entity.came('Succeeded');
-    const request = { uid: '5c1f6a51-8a64-4b52-9f3c-0d0f6f6f7a01', expiresAt: Date.now() + 3_600_000 };
-    const asked = { level: 'Restore', by: 'a person', request };
+    const asked = { level: 'Restore', by: 'a person' };
     const release = entity.world.holdVerifications();
     await entity.handle.executeUpdate('verify', { args: [asked] });
     await until(() => entity.world.held > 0);
@@ -103,7 +102,7 @@ export const backupHistories: readonly Scenario[] = [
       .then(() => entity.quiet())
       .finally(() => clearInterval(kubelet));
     await entity.handle.executeUpdate('verify', {
-      args: [{ location: 'nowhere', by: 'a person', request: { ...request, uid: 'another' } }],
+      args: [{ location: 'nowhere', by: 'a person' }],
     });
     await entity.quiet();
     return { 'etcdBackup-verified-on-request': entity.handle, 'verifyStoredBackup-verified': verified };

@@ -182,6 +182,8 @@ describe('written as an EtcdRequest', () => {
   test('what cannot be done, or names nothing that exists, is refused with the reason', async () => {
     await create('nobody', { action: 'ReplaceMember', member: 'nobody' });
     await create('missing', { action: 'Restart', clusterRef: { name: 'exmaple' } });
+    const underWay = async () => (await readCluster(world, NAMESPACE, NAME))?.status?.operation;
+    await poll(async () => (await underWay()) === undefined, WAIT);
     await create('nothing', { action: 'Abort' });
     expect(await comesTo('nobody', 'Refused')).toContain('nobody is not a member');
     expect(await comesTo('missing', 'Refused')).toBe('there is no EtcdCluster exmaple of namespace requests');

@@ -21,6 +21,7 @@ import { type Person, type Ran, runPlugin } from '../plugin/process.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { kubeClientOf } from '../stack/kube-client.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
+import { judgingRequests } from '../worlds/judged-requests.ts';
 import { Script, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { WorkflowBench } from '../worlds/workflow-bench.ts';
 
@@ -59,7 +60,7 @@ beforeAll(async () => {
   operator = kubeClientOf(await plane.kubeconfigFor('system:serviceaccount:etcd-operator:etcd-operator'), {
     fieldManager: WATCHER_FIELD_MANAGER,
   });
-  await bench.serve({ taskQueue: TASK_QUEUE }, scriptedActivities(script));
+  await bench.serve({ taskQueue: TASK_QUEUE }, judgingRequests(scriptedActivities(script), operator));
   watcher = createWatcher({
     kube: operator,
     reflector: kubeReflectors(operator),

@@ -220,14 +220,17 @@ describe('a request for a cluster', () => {
 });
 
 describe('a request for a backup', () => {
-  test('has one made', async () => {
+  test('waits for the run that is under way, and begins when an abort has ended that', async () => {
     const now = { ...OF_BACKUP, action: 'BackupNow', reason: 'before the migration' } as const;
-    await comesTo('Accepted', 'backup', now);
+    expect(await comesTo('Pending', 'backup', now)).toBe('the backup has not begun');
     expect((await statusOf('backup')).operation).toBe('takeBackup');
+    expect(await comesTo('Completed', 'stop', { ...OF_BACKUP, action: 'Abort' })).toBe(
+      'takeBackup is aborted',
+    );
+    await until(async () => (await statusOf('backup')).phase === 'Accepted');
   });
 
-  test('pauses and resumes it, and ends what runs', async () => {
-    expect(await comesTo('Completed', 'stop', { ...OF_BACKUP, action: 'Abort' })).toContain('is aborted');
+  test('pauses and resumes it', async () => {
     expect(await comesTo('Completed', 'hold', { ...OF_BACKUP, action: 'Pause' })).toContain('paused');
     expect(await comesTo('Completed', 'go-on', { ...OF_BACKUP, action: 'Resume' })).toBe('resumed');
   });

@@ -77,22 +77,6 @@ interface Payload {
   data: string;
 }
 
-/** An accepted update of a history: its name and its argument. */
-function updatesOf({
-  workflowExecutionUpdateAcceptedEventAttributes: accepted,
-}: HistoryJson['events'][number]) {
-  const { name, args } = accepted?.acceptedRequest.input ?? {};
-  const payload = args?.payloads[0];
-  return name === undefined || payload === undefined ? [] : [{ name, payload }];
-}
-
-/** As an EtcdRequest sends it: with a field that a release ignores that does not know it. */
-function writeRequest(payload: Payload): void {
-  const sent = JSON.parse(Buffer.from(payload.data, 'base64').toString()) as object;
-  const request = { uid: '0c9d8a52-6a55-4d8a-bb5e-3c0d5be3d9a4', expiresAt: 4e12 };
-  payload.data = Buffer.from(JSON.stringify({ ...sent, request })).toString('base64');
-}
-
 beforeAll(beQuiet);
 
 /** The error of each history that does not replay with this code, by the name of its file. */
@@ -146,23 +130,6 @@ describe('recorded histories', () => {
     const broken = recorded.filter(({ type }) => type === 'createCluster' || type === 'etcdCluster');
     expect(Object.keys(errors).sort()).toEqual(broken.map(({ name }) => name).sort());
     for (const error of Object.values(errors)) expect(error).toBeInstanceOf(DeterminismViolationError);
-  });
-
-  it('replay when a release that does not know EtcdRequests has carried out what one asked for', async () => {
-    const given = recorded.flatMap(each => {
-      const history = structuredClone(each.history) as HistoryJson;
-      const asked = history.events.flatMap(updatesOf).filter(({ name }) => name !== 'verify');
-      for (const { payload } of asked) writeRequest(payload);
-      return asked.length === 0 ? [] : [{ ...each, history, kinds: asked.map(({ name }) => name) }];
-    });
-    expect([...new Set(given.flatMap(({ kinds }) => kinds))].sort()).toEqual([
-      'abort',
-      'approve',
-      'pause',
-      'replaceMember',
-      'resume',
-    ]);
-    expect(await replay(await bundleOfWorkflows(), given)).toEqual({});
   });
 
   it('fail their task as a type that is neither registered nor the operation of the input', async () => {

@@ -8,13 +8,19 @@ import type { Declarations } from './declarations.ts';
 import type { Exempt } from './exempt.ts';
 import { EXEMPT_OF_CLUSTERS } from './exempt-of-clusters.ts';
 import { EXEMPT_OF_PEOPLE } from './exempt-of-people.ts';
+import { EXEMPT_OF_REQUESTS } from './exempt-of-requests.ts';
 import { EXEMPT_OF_RESTORES } from './exempt-of-restores.ts';
 
 /** What stands in for a value that the types allow to be absent and that the callers have made sure of. */
 const FALLBACK =
   /^\?\? ('[^']*'|-?\d+n?|\[\]|\{\}|undefined|Number\.NaN|(\w+\.)?now)$|^\?\.\w+$|^throw new RangeError/;
 
-export const EXEMPT: readonly Exempt[] = [...EXEMPT_OF_CLUSTERS, ...EXEMPT_OF_PEOPLE, ...EXEMPT_OF_RESTORES];
+export const EXEMPT: readonly Exempt[] = [
+  ...EXEMPT_OF_CLUSTERS,
+  ...EXEMPT_OF_PEOPLE,
+  ...EXEMPT_OF_REQUESTS,
+  ...EXEMPT_OF_RESTORES,
+];
 
 /** The tests that reasons name, as paths from the root. */
 export const NAMED_TESTS: readonly string[] = EXEMPT.flatMap(
