@@ -11,6 +11,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/backup/abort': 'all',
     'requests/backup/underWay': 'all',
     'requests/backup/backUp': 'all',
+    'requests/backup/runOutcome': 'all',
     'requests/backup/verify': 'all',
     'requests/backup/endOfVerification': 'all',
     'requests/backup/wantedOf': 'all',

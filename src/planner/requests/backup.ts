@@ -173,7 +173,7 @@ function backUp(draft: Draft, request: EtcdRequest): Draft {
   if (run === undefined && deleting)
     return withChange(draft, refusal(request, `EtcdBackup ${namespace}/${name} is being deleted`));
   if (run !== undefined && status.progress?.startedAt === run) return withChange(draft, { request });
-  const outcome = run === undefined ? undefined : endOfRun(draft, run);
+  const outcome = run === undefined ? undefined : runOutcome(draft, run);
   if (outcome !== undefined) return withChange(draft, { request, outcome });
   const { actor } = draft;
   const change = isAccepted(request) ? { request } : waiting(request, 'the backup has not begun');
@@ -188,7 +188,7 @@ function backUp(draft: Draft, request: EtcdRequest): Draft {
 }
 
 /** How the run that began then ended; undefined: its first step is still to be done. */
-function endOfRun({ observation, actor: { failed } }: Draft, run: string): Outcome | undefined {
+function runOutcome({ observation, actor: { failed } }: Draft, run: string): Outcome | undefined {
   const { lastRun, history = [], progress } = observation.backup.status;
   if (lastRun?.startedAt === run) {
     const { message = `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}` } =
