@@ -269,6 +269,8 @@ test('a report contains what the real Temporal tells of the cluster', async () =
   const status = { ...WELL, workflowID: workflowId({ ...ref, uid }) };
   await client.patch(ref, { status }, { type: 'merge', subresource: 'status' });
   await client.close();
+  const said = { by: 'ana', reason: 'maintenance' };
+  await bench.client.workflow.getHandle(status.workflowID).signal('resync', said);
   const folder = await mkdtemp(join(tmpdir(), 'plugin-report-'));
   try {
     const flags = `--temporal-address ${bench.server.address} --temporal-namespace default`;
@@ -281,7 +283,7 @@ test('a report contains what the real Temporal tells of the cluster', async () =
     const texts = await Promise.all(names.map(name => readFile(join(workflows, name), 'utf8')));
     // One run continues another.
     expect(JSON.parse(texts.at(-1) ?? '')).toMatchObject({ status: 'Running', type: 'etcdCluster' });
-    // What ana gave as a reason, decoded.
+    // What ana gave as a reason by a message, decoded.
     expect(texts.join('')).toContain('"reason": "maintenance"');
   } finally {
     await rm(folder, { recursive: true });
