@@ -114,7 +114,7 @@ describe('into object stores', () => {
       },
       { timeoutMs: 90_000, otherwise: async () => JSON.stringify((await readBackup('to-s3'))?.status) },
     );
-    await saysOf(older?.location ?? '', newer.location);
+    await pointsAt(newer.location, 'True');
     const bad = new Set<string>();
     store.front.fault = ({ method, path }) =>
       method === 'GET' && bad.has(decodeURIComponent(path.split('?')[0] ?? ''))
@@ -123,23 +123,23 @@ describe('into object stores', () => {
     for (const [index, { location }] of [newer, older ?? newer].entries()) {
       bad.add(location.replace('s3:/', ''));
       await ask(`doubt-${index}`, { action: 'VerifyBackup', location });
-      await saysOf(location, index === 0 ? (older?.location ?? '') : undefined);
+      await pointsAt(index === 0 ? older?.location : undefined, 'False');
     }
   }
 
-  /** Waits until BackedUp points at this backup (at none: until it is False) and no longer at the other. */
-  async function saysOf(not: string, location: string | undefined): Promise<void> {
+  /** Waits until BackedUp has this status and names this backup as the newest that is verified; none when there is none. */
+  async function pointsAt(location: string | undefined, expected: string): Promise<void> {
     const read = async () => (await readCluster(world, NAMESPACE, CLUSTER))?.status;
     await poll(
       async () => {
         const { conditions = [], lastBackup } = (await read()) ?? {};
         const { status, message = '' } = conditions.find(({ type }) => type === 'BackedUp') ?? {};
-        if (location === undefined) return status === 'False' && lastBackup === undefined;
-        const isTold = message.includes(location) && !message.includes(not);
-        return status === 'True' && isTold && lastBackup?.location === location;
+        const isNamed =
+          location === undefined ? !message.includes('newest verified') : message.includes(location);
+        return status === expected && isNamed && lastBackup?.location === location;
       },
       {
-        timeoutMs: 90_000,
+        timeoutMs: 120_000,
         otherwise: async () => JSON.stringify([await readBackup('to-s3'), await read()], null, 1),
       },
     );
