@@ -33,7 +33,7 @@ const rotten: Fault = ({ etcd, ticks }, random) => {
 };
 
 /** A voter that never starts; only where the others stay a quorum. */
-const voterAddedByHand: Fault = ({ etcd }) => {
+const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
   const leader = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
   if (leader === undefined || !etcd.hasQuorum(leader)) return undefined;
   const members = newestMembers(leader.disk);
@@ -46,6 +46,8 @@ const voterAddedByHand: Fault = ({ etcd }) => {
     if (error instanceof EtcdError) return undefined;
     throw error;
   }
+  // The operator has not seen it yet, and the budget is as it was for those before.
+  disruptions.edited();
   return 'added';
 };
 

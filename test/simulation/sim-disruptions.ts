@@ -55,7 +55,7 @@ export class SimDisruptions {
     return this.#kube.peek('PodDisruptionBudget', CLUSTER);
   }
 
-  /** Somebody who is not the operator has just written the budget. */
+  /** Somebody who is not the operator has just written the budget, or changed the membership that it was written for. */
   edited(): void {
     this.#others = identityOf(this.budget);
   }
