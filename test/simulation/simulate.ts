@@ -308,6 +308,8 @@ async function leave(world: SimWorld): Promise<void> {
         metadata.deletionTimestamp === undefined && (isOrphaned || kind === 'PersistentVolumeClaim'),
     );
   const kept = there();
+  // What has no quorum and no backup is as lost when it is taken up.
+  const isLost = world.decision.reason === 'MemberLost';
   world.tell(isOrphaned ? 'deleted as an orphan' : 'deleted, its claims retained');
   if (isOrphaned) invariants.orphanedAt = world.ticks;
   if (isOrphaned) kube.orphan('EtcdCluster', CLUSTER);
@@ -338,6 +340,7 @@ async function leave(world: SimWorld): Promise<void> {
   if (takeUp === undefined) return clearAway(world);
   kube.merge('EtcdCluster', CLUSTER, { metadata: { annotations: { [ANNOTATION_TAKE_UP]: takeUp } } });
   world.wake();
+  if (isLost) return clearAway(world);
   await settle(world);
 }
 
