@@ -188,11 +188,12 @@ export class Invariants implements EtcdAudit {
     const before = votersOf(members);
     const after = what === 'promote' ? [...before, row] : before.filter(({ id }) => id !== row.id);
     const unwell = after.find(other => other !== row && !isUp(other));
-    const isCorrupt = [...etcd.processes.values()].some(
-      ({ memberId, alarm }) => memberId === row.id && alarm === 'CORRUPT',
+    // Whoever is corrupt, or hidden from the operator, a person has said may go.
+    const isDoubtful = [...etcd.processes.values()].some(
+      ({ memberId, alarm, hidden }) => memberId === row.id && (alarm === 'CORRUPT' || hidden),
     );
-    // A dead or corrupt member may go while another one is away; a healthy one may not, and none may come.
-    if (unwell !== undefined && (what === 'promote' || (isUp(row) && !isCorrupt)))
+    // A dead or doubtful member may go while another one is away; a healthy one may not, and none may come.
+    if (unwell !== undefined && (what === 'promote' || (isUp(row) && !isDoubtful)))
       throw new Breach(`${what} of ${row.name} while ${unwell.name} is away`);
     if (before.filter(isUp).length < quorumOf(before.length)) return;
     if (after.filter(isUp).length >= quorumOf(after.length)) return;
