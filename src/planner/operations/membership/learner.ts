@@ -1,4 +1,5 @@
 /** A learner is unfinished business: it is brought to an end, as a voter or by removing it, before anything else. */
+import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import {
   blocked,
   type Decision,
@@ -163,7 +164,8 @@ function isNameTaken({ pods, claims }: Situation, { name }: MemberView): boolean
 function hasLostData(observation: Situation, view: MemberView): boolean {
   if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
     return isPodGone(observation, view);
-  return view.claim === undefined || volumeLossOf(view) !== undefined;
+  if (view.claim === undefined || volumeLossOf(view) !== undefined) return true;
+  return claimUidMismatch(observation, view.claim) !== undefined;
 }
 
 /** What becomes of a learner that does not start, for people. */

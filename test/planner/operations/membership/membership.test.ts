@@ -57,6 +57,15 @@ describe('a learner', () => {
     });
   });
 
+  it('that had started is taken back when its claim was replaced by a copy', () => {
+    const claim = { uid: 'the-copy', stampedUid: 'its-own' };
+    expect(firstStep(withLearner({ claim, pod: false, started: true }))).toMatchObject({
+      kind: 'removeMember',
+      member: 'example-3',
+      reason: 'its data was lost before it caught up',
+    });
+  });
+
   const said = (learner: Parameters<typeof aProbe>[0], leader: Parameters<typeof aProbe>[0] = {}) => ({
     probes: {
       'example-0': aProbe({ raftIndex: '50000', ...leader }),
