@@ -3,12 +3,12 @@
  * of a cluster: a dynamic workflow, as Temporal calls it.
  */
 export {
+  etcdBackup,
+  etcdCluster,
+  etcdRestore,
   performBackupOperation as pruneBackups,
   performBackupOperation as releaseBackup,
   performBackupOperation as takeBackup,
   performBackupOperation as verifyStoredBackup,
-} from './backup/operations.ts';
-export { etcdBackup } from './backup/entity.ts';
-export { etcdCluster } from './cluster/entity.ts';
-export { performOperation as default } from './cluster/operations.ts';
-export { etcdRestore } from './restore/entity.ts';
+  performOperation as default,
+} from './temporal/workflows.ts';

@@ -1,7 +1,6 @@
 /** How many calls to the API server, passes and steps it takes to make a cluster: counts, which no machine changes. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { LargeNamespaces } from '../../src/activities/observe/large-namespaces.ts';
 import { observe } from '../../src/activities/observe/observe.ts';
@@ -11,7 +10,7 @@ import { OperatorWorld } from '../worlds/operator-world.ts';
 /** Makes a cluster; what that took. */
 async function creation(spec: EtcdClusterSpec = {}) {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec } });
-  const { steps } = await world.drive(NOTHING_ASKED);
+  const { steps } = await world.drive();
   const made = world.kube.calls.filter(({ manager }) => manager === 'etcd-operator');
   const calls: Record<string, number> = {};
   for (const { verb, kind } of made) calls[`${verb} ${kind}`] = (calls[`${verb} ${kind}`] ?? 0) + 1;
@@ -106,7 +105,7 @@ describe('a new cluster in a namespace with many objects', () => {
   it('reads one page of claims, whatever else is there', async () => {
     const world = crowded([]);
     const sizes = sizesOfLists(world, 'PersistentVolumeClaim');
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     expect(sizes.filter(size => size > 3)).toEqual([500]);
     expect(members(world)).toEqual(['new-0', 'new-1', 'new-2']);
   });
@@ -138,18 +137,18 @@ describe('a new cluster in a namespace with many objects', () => {
     const world = crowded(['new-1'], { ...(labels && { labels }) });
     const kept = { name: 'new-6', namespace: 'shop', labels: { etcd_cluster: 'new' } };
     world.kube.seed({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: kept });
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     expect(members(world)).toEqual(['new-7', 'new-8', 'new-9']);
   });
 
   it('is looked for by every name once it lived', async () => {
     const world = crowded([]);
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     const incarnation = world.cluster.status.incarnation;
     for (const name of world.names('PersistentVolumeClaim').filter(each => each.startsWith('new-')))
       world.kube.mutate(world.claim(name), ({ metadata }) => void delete metadata.labels);
     world.kube.mutate(world.resource, object => void delete object['status']);
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     expect(world.names('Pod').filter(each => each.startsWith('new-'))).toHaveLength(3);
     expect(world.cluster.status.incarnation).toMatchObject({
       token: incarnation?.token,

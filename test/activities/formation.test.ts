@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const SPEC: EtcdClusterSpec = { size: 3, version: '3.6.16' };
@@ -48,7 +47,7 @@ describe('the cluster id as elected', () => {
     const step = await world.runUntil('recordClusterId');
     expect(await world.perform(step)).toBe('notYet');
     expect(await world.perform(step)).toBe('notYet');
-    const { steps } = await world.drive(NOTHING_ASKED, { after: kind => kind === 'ensureObjects' });
+    const { steps } = await world.drive({}, { after: kind => kind === 'ensureObjects' });
     expect(steps).toEqual(['ensureObjects']);
     expect(world.passes.at(-1)).toMatchObject({ decision: 'operate' });
   });

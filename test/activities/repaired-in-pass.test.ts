@@ -4,7 +4,6 @@ import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';
 import { createActivities } from '../../src/activities/index.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
-import { NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 import { Killed } from '../worlds/workflow-run.ts';
 
@@ -13,7 +12,7 @@ const SHARED = ['Service', 'PodDisruptionBudget'];
 /** A cluster of three that is available and at rest. */
 async function available(): Promise<OperatorWorld> {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
-  await world.drive(NOTHING_ASKED);
+  await world.drive();
   await world.look();
   world.kube.calls.length = 0;
   world.events.length = 0;
@@ -81,9 +80,9 @@ describe('a cluster whose client Service was deleted', () => {
     expect(repaired).toBeUndefined();
     expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'ensureObjects' } });
     expect(world.cluster.status.operation).toMatchObject({ type: 'repairCluster' });
-    await expect(world.drive(NOTHING_ASKED, { failure: true })).rejects.toThrow('a webhook says no');
+    await expect(world.drive({}, { failure: true })).rejects.toThrow('a webhook says no');
     stop();
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     expect(shared(world)).toContain('example-client');
     expect(world.cluster.status.operation).toBeUndefined();
   });
@@ -239,7 +238,7 @@ describe('a cluster whose client Service was edited', () => {
     expect(decision).toMatchObject({ operation: 'repairCluster', step: { kind: 'applyObjects' } });
     expect(world.cluster.status.operation).toMatchObject({ type: 'repairCluster' });
     stop();
-    await world.drive(NOTHING_ASKED);
+    await world.drive();
     expect(world.kube.peek(service)?.['spec']).toEqual(spec);
   });
 
@@ -287,7 +286,7 @@ describe('a cluster of which everything shared was deleted', () => {
         world.kill({ at: world.calls + call, arrives: () => arrives });
         await expect(world.look(FREE)).rejects.toBeInstanceOf(Killed);
         world.reboot();
-        const { assessment } = await world.drive(NOTHING_ASKED);
+        const { assessment } = await world.drive();
         expect(assessment.decision.kind).toBe('idle');
         expect(shared(world), `killed at call ${call} of ${calls}`).toEqual(before);
       }

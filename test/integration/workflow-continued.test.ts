@@ -107,7 +107,11 @@ describe('a run that continues as new while an operation is running', () => {
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'aborted', by });
     await until(() => script.actors.at(-1)?.aborted !== undefined);
-    expect(script.actors.at(-1)?.aborted).toEqual({ operation: 'restoreCluster', generation: 1, ...by });
+    expect(script.actors.at(-1)?.aborted).toMatchObject({
+      operation: 'restoreCluster',
+      generation: 1,
+      ...by,
+    });
     await entity.quiet();
     expect((await entity.operation.describe()).runId).toBe(runId);
     expect(script.performed).toEqual(['fillVolume']);

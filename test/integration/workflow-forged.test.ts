@@ -47,13 +47,13 @@ describe('the workflow of a cluster goes on', () => {
     await entity.quiet();
     const forged = [
       null,
-      { used: 7 },
-      { assessment: {} },
-      { assessment: { decision: { kind: 'idle' }, summary: { phase: 'x'.repeat(3_000) } } },
-      { assessment: { decision: { kind: 'blocked', plan: 7 }, generation: 1 } },
-      { ending: 7 },
+      7,
+      { outcome: 'ended' },
+      { operation: 'createCluster', outcome: 'ended', used: 7 },
+      { operation: 'createCluster', outcome: 'ended', assessment: {} },
+      { operation: 'createCluster', outcome: 'failed' },
     ];
-    for (const sent of forged) await entity.handle.signal('progress', sent);
+    for (const sent of forged) await entity.handle.signal('ended', sent);
     await entity.quiet();
     expect((await entity.plan()).next).toMatch(/^nothing to do/);
     script.plan('createCluster', CREATION);
@@ -67,9 +67,9 @@ describe('the workflow of a cluster goes on', () => {
     const release = script.hold('restartMember');
     const entity = await bench.follow(script);
     await until(() => script.started.length > 0);
-    for (const sent of [null, { approvals: 7 }, { requests: [{}] }, { failed: 1 }, 'x'])
-      await entity.operation.signal('control', sent);
-    await send(entity.operation.workflowId, 'control', 'binary/unknown', 'x');
+    for (const sent of [null, { approvals: 7 }, 'x'])
+      for (const name of ['follow', 'handOver', 'control']) await entity.operation.signal(name, sent);
+    await send(entity.operation.workflowId, 'follow', 'binary/unknown', 'x');
     await send(entity.operation.workflowId, '__temporal_anything', 'json/plain', '{}');
     release();
     await until(() => script.remaining.length === 0);
@@ -112,7 +112,7 @@ describe('the workflow of a backup goes on', () => {
     const release = entity.world.holdSnapshots();
     await entity.changed();
     await until(() => entity.world.snapshots > 0);
-    await entity.operation.signal('stop');
+    await entity.operation.signal('abort');
     await entity.came('Aborted');
     release();
     expect(entity.world.objects).toEqual([]);

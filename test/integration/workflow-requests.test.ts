@@ -94,6 +94,10 @@ describe('a request', () => {
     await until(async () => (await entity.plan()).approve !== undefined);
     expect(await entity.update('abort', { by: 'ana' })).toMatch(/^repairCluster does not run until/);
     await until(() => script.actors.at(-1)?.aborted !== undefined);
-    expect(script.actors.at(-1)?.aborted).toEqual({ operation: 'repairCluster', generation: 1, by: 'ana' });
+    expect(script.actors.at(-1)?.aborted).toMatchObject({
+      operation: 'repairCluster',
+      generation: 1,
+      by: 'ana',
+    });
   });
 });

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { LONG_HISTORY } from '../../src/workflows/engine/history.ts';
+import { LONG_HISTORY } from '../../src/workflows/temporal/host.ts';
 import { poll } from '../stack/poll.ts';
 import { WorkflowBench } from '../worlds/workflow-bench.ts';
 

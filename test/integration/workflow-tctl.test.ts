@@ -42,7 +42,7 @@ describe('pause', () => {
     await until(async () => (await entity.status()).paused !== undefined);
     expect((await entity.status()).paused).toEqual(paused);
     await expectAlive(entity, script);
-    expect(script.actors.at(-1)?.paused).toEqual(paused);
+    expect(script.actors.at(-1)?.paused).toMatchObject(paused);
   });
 });
 

@@ -4,23 +4,24 @@
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../src/activities/index.ts';
-import { type EntityInput, etcdCluster } from '../../src/workflows/cluster/entity.ts';
+import type { Ending } from '../../src/workflows/cluster/state.ts';
 import {
+  type ClusterInput,
+  etcdCluster,
   type OperationInput,
-  type OperationResult,
   performOperation,
-} from '../../src/workflows/cluster/operations.ts';
+} from '../../src/workflows/temporal/workflows.ts';
 
 export * from '../../src/workflows/index.ts';
 export { default } from '../../src/workflows/index.ts';
 
-async function hurried(input: EntityInput): Promise<void> {
+async function hurried(input: ClusterInput): Promise<void> {
   const { assess } = proxyActivities<Activities>({ startToCloseTimeout: '10s' });
   await assess(input, { actor: {}, workflowId: '' });
   return etcdCluster(input);
 }
 
-async function delayed(input: OperationInput): Promise<OperationResult> {
+async function delayed(input: OperationInput): Promise<Ending> {
   await sleep('1s');
   return performOperation(input);
 }

@@ -3,32 +3,34 @@ import type { ResourceId } from '../../src/api/names.ts';
 import type { Assessment, Step } from '../../src/activities/index.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { Actor, PersonRequest } from '../../src/planner/model/actor.ts';
-import type { ClusterOperation } from '../../src/workflows/cluster/operation-rules.ts';
 import {
-  type ClusterMessage,
-  type ClusterPeople,
-  NOTHING_ASKED,
-} from '../../src/workflows/cluster/people.ts';
-import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
-import { clusterProtocol } from '../worlds/protocols.ts';
+  abort,
+  approve,
+  ask,
+  type Carried,
+  carriedOf,
+  type ClusterState,
+  pause,
+  resume,
+} from '../../src/workflows/cluster/state.ts';
+import type { Work } from '../../src/workflows/operation.ts';
+import { ClusterInMemory, type ClusterResource } from '../worlds/workflows-in-memory.ts';
 import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
-
-type Operate = ClusterOperation['Decision'];
 
 export interface OperatorHooks extends WorkflowHooks {
   readonly saw: (assessment: Assessment, actor: Actor) => void;
   readonly did: (step: Step, outcome: string) => void;
 }
 
-export class SimOperator extends SimWorkflows<ClusterKind> {
+export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> {
   readonly #hooks: OperatorHooks;
   protected readonly pass = 'assess';
   /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
-  readonly #past: Operate[] = [];
+  readonly #past: Work[] = [];
 
   constructor(calls: Calls, ref: ResourceId, hooks: OperatorHooks) {
-    super(calls, ref, { protocol: clusterProtocol, people: NOTHING_ASKED, hooks });
+    super(calls, ref, hooks);
     this.#hooks = hooks;
   }
 
@@ -40,14 +42,14 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
     this.#hooks.did(step, outcome);
   }
 
-  protected override begins(decision: Operate): void {
-    this.#past.push(decision);
+  protected override begins(work: Work): void {
+    this.#past.push(work);
     if (this.#past.length > 40) this.#past.splice(0, 20);
   }
 
   /** Begins anew, as after Temporal lost everything: what runs goes on without anybody who waits for it. */
   begin(): void {
-    this.create(NOTHING_ASKED).dispatch({ kind: 'begin' });
+    this.beginRun(world => new ClusterInMemory({}, world));
   }
 
   /** Goes back in its history, as a workflow that is reset: a step that was decided long ago is performed now. */
@@ -55,69 +57,73 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
     const decision = this.#past.at(-1 - back);
     if (decision === undefined) return undefined;
     const assessment = { decision, generation: -1, summary: undefined };
-    this.create(this.#people).dispatch({ kind: 'looked', assessment });
+    const said = this.#said;
+    this.beginRun(world => new ClusterInMemory(said, world, assessment));
     return decision.plan[0]?.summary;
   }
 
   /** Goes on after {@link end} with what people said before. */
   resume(): void {
-    this.create(this.#people).dispatch({ kind: 'begin' });
+    const said = this.#said;
+    this.beginRun(world => new ClusterInMemory(said, world));
   }
 
   /** The watcher tells of a change. */
   changed(): void {
-    this.workflows.dispatch({ kind: 'changed' });
+    this.workflows?.changed();
   }
 
   /** Somebody asks for something. */
   ask(kind: PersonRequest['kind'], target: string): void {
     const by = { by: 'somebody', reason: 'maintenance' };
-    this.#say({ kind: 'ask', request: { id: this.#people.nextId, kind, target, ...by } });
+    this.#say(state => ask(state, { id: state.nextId, kind, target, ...by }));
   }
 
   /** Somebody approves of what the plan asks for, or of something else. */
   approve(consent: Consent): void {
-    const expiresAt = this.#hooks.now() + 600_000;
-    const approval = { ...consent, id: this.#people.nextId, by: 'somebody', expiresAt };
-    this.#say({ kind: 'approve', approval });
+    const now = this.#hooks.now();
+    const expiresAt = now + 600_000;
+    this.#say(state => approve(state, { ...consent, id: state.nextId, by: 'somebody', expiresAt }, now));
   }
 
-  #say(message: ClusterMessage): void {
-    this.workflows.dispatch({ kind: 'message', message });
+  #say(change: (state: ClusterState) => void): void {
+    this.workflows?.say(change);
   }
 
-  get #people(): ClusterPeople {
-    return this.workflows.entity.people;
-  }
-
-  #note(people: Partial<ClusterPeople>): void {
-    this.workflows.people = { ...this.#people, ...people };
+  /** What people said, as one run hands it to the next. */
+  get #said(): Carried {
+    if (this.workflows === undefined) return {};
+    const {
+      running: _,
+      assessment: __,
+      repeats: ___,
+      failures: ____,
+      ...said
+    } = carriedOf(this.workflows.state);
+    return said;
   }
 
   get gone(): boolean {
-    const { phase } = this.workflows.entity;
-    return phase === 'closing' || phase === 'closed';
+    return this.workflows?.state.gone === true;
   }
 
   /** What the last plan asks a person to approve of. */
   get consent(): Consent | undefined {
-    const decision = this.workflows.entity.assessment?.decision;
+    const decision = this.workflows?.state.assessment?.decision;
     return decision?.kind === 'blocked' ? decision.consent : undefined;
   }
 
   get paused(): Actor['paused'] {
-    return this.#people.paused;
+    return this.workflows?.state.paused;
   }
 
   set paused(request: Actor['paused']) {
-    this.#note({ paused: request });
-    this.#say(request === undefined ? { kind: 'resume' } : { kind: 'pause', request });
+    this.#say(state => (request === undefined ? resume(state) : pause(state, request)));
   }
 
   /** Somebody aborts what is under way, or takes that back. */
   set abort(isAsked: boolean) {
-    if (isAsked) this.#say({ kind: 'abort', request: { by: 'somebody' } });
-    else this.#note({ abort: undefined });
+    this.#say(state => (isAsked ? abort(state, { by: 'somebody' }) : void (state.abort = undefined)));
   }
 
   set aborted(aborted: Actor['aborted']) {
@@ -129,10 +135,14 @@ export class SimOperator extends SimWorkflows<ClusterKind> {
   }
 
   get requests(): readonly PersonRequest[] {
-    return this.#people.requests;
+    return this.workflows?.state.requests ?? [];
   }
 
   set requests(requests: readonly PersonRequest[]) {
     this.#note({ requests });
+  }
+
+  #note(said: Partial<Pick<ClusterState, 'aborted' | 'failed' | 'requests'>>): void {
+    if (this.workflows !== undefined) Object.assign(this.workflows.state, said);
   }
 }

@@ -1,8 +1,8 @@
 /** The workflow of one EtcdRestore. */
 import type { ResourceId } from '../../src/api/names.ts';
 import type { RestoreAssessment } from '../../src/activities/index.ts';
-import { NOTHING_ASKED, type RestoreKind } from '../../src/workflows/restore/rules.ts';
-import { restoreProtocol } from '../worlds/protocols.ts';
+import type { RestoreWork } from '../../src/workflows/etcd-restore.ts';
+import { RestoreInMemory, type RestoreResource } from '../worlds/workflows-in-memory.ts';
 import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
@@ -12,35 +12,35 @@ export interface RestoreHooks extends WorkflowHooks {
   readonly wake: () => void;
 }
 
-export class SimRestore extends SimWorkflows<RestoreKind> {
+export class SimRestore extends SimWorkflows<RestoreResource, RestoreInMemory> {
   readonly #name: string;
   readonly #hooks: RestoreHooks;
   protected readonly pass = 'assessRestore';
 
   constructor(calls: Calls, ref: ResourceId, hooks: RestoreHooks) {
-    super(calls, ref, { protocol: restoreProtocol, people: NOTHING_ASKED, hooks });
+    super(calls, ref, hooks);
     this.#name = ref.name;
     this.#hooks = hooks;
   }
 
   /** Begins anew, as after Temporal lost everything. */
   begin(): void {
-    this.create(NOTHING_ASKED).dispatch({ kind: 'begin' });
+    this.beginRun(world => new RestoreInMemory({}, world));
   }
 
   /** The watcher tells of a change. */
   changed(): void {
-    this.workflows.dispatch({ kind: 'changed' });
+    this.workflows?.changed();
   }
 
   /** What it last came to. */
   get decision(): RestoreAssessment['decision'] | undefined {
-    return this.workflows.entity.assessment?.decision;
+    return this.workflows?.state.assessment?.decision;
   }
 
   /** How often in a row its last step failed. */
   get failures(): number {
-    return this.workflows.entity.failures;
+    return this.workflows?.state.failures ?? 0;
   }
 
   protected saw({ decision, summary }: RestoreAssessment): void {
@@ -48,11 +48,11 @@ export class SimRestore extends SimWorkflows<RestoreKind> {
     this.#hooks.told(`${this.#name} ${summary?.phase}: ${decision.kind}${why}`);
   }
 
-  protected did({ kind }: RestoreKind['Decision']['step'], outcome: string): void {
+  protected did({ kind }: RestoreWork['step'], outcome: string): void {
     if (outcome !== 'done') this.#hooks.told(`${this.#name} ${kind}: ${outcome}`);
   }
 
-  protected override tell(): void {
+  protected override wake(): void {
     this.#hooks.wake();
   }
 }

@@ -1,12 +1,11 @@
 /**
- * The workflows of one resource without Temporal: the engine of src/workflows runs here as it is, and what Temporal does for
+ * The workflows of one resource without Temporal: the loops of src/workflows run here as they are, and what Temporal does for
  * it is done by the world: activities are tried again, steps are refused and fail, timers fire.
  */
 import type { ResourceId } from '../../src/api/names.ts';
-import { type Kind, newEntity } from '../../src/workflows/engine/entity.ts';
-import type { StepOutcome } from '../../src/workflows/engine/operation.ts';
+import type { StepOutcome } from '../../src/workflows/operation.ts';
 import { attempted } from '../worlds/attempts.ts';
-import { type Protocol, type World, WorkflowsInMemory } from '../worlds/workflows-in-memory.ts';
+import type { Resource, World } from '../worlds/workflows-in-memory.ts';
 import type { Calls } from './sim-calls.ts';
 
 const ATTEMPTS = 3;
@@ -19,75 +18,70 @@ export interface WorkflowHooks {
   readonly moment: () => Promise<void>;
 }
 
-/** A decision that asks for a step. */
-type Operate = { readonly step: { readonly kind: string } };
+/** The loops of one resource in memory. */
+interface Loops {
+  begin(): void;
+  end(): void;
+}
 
-export abstract class SimWorkflows<K extends Kind & { readonly Decision: Operate }> {
+export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   readonly #calls: Calls;
   readonly #hooks: WorkflowHooks;
   readonly #ref: ResourceId;
-  readonly #protocol: Protocol<K>;
-  #workflows: WorkflowsInMemory<K>;
+  #workflows: W | undefined;
   /** Of the present run. */
   #ended = new AbortController();
 
-  constructor(
-    calls: Calls,
-    ref: ResourceId,
-    { protocol, people, hooks }: { protocol: Protocol<K>; people: K['People']; hooks: WorkflowHooks },
-  ) {
+  constructor(calls: Calls, ref: ResourceId, hooks: WorkflowHooks) {
     this.#calls = calls;
     this.#ref = ref;
     this.#hooks = hooks;
-    this.#protocol = protocol;
-    this.#workflows = this.create(people);
   }
 
-  protected get workflows(): WorkflowsInMemory<K> {
+  /** Undefined: none has begun. */
+  protected get workflows(): W | undefined {
     return this.#workflows;
   }
 
   /** A pass has ended. */
-  protected abstract saw(assessment: K['Assessment'], actor: K['Actor']): void;
+  protected abstract saw(assessment: R['Assessment'], actor: R['Actor']): void;
   /** An attempt of a step has ended. */
-  protected abstract did(step: K['Decision']['step'], outcome: string): void;
+  protected abstract did(step: R['Work']['step'], outcome: string): void;
   /** The activity of a pass. */
   protected abstract readonly pass: string;
 
-  /** Tells the workflow of another resource. */
-  protected tell?(telling: K['Signal']): void;
+  /** Wakes the workflow of a cluster. */
+  protected wake?(): void;
 
   /** A step begins. */
-  protected begins?(decision: K['Decision']): void;
+  protected begins?(work: R['Work']): void;
 
   /** Ends the run: what is under way goes on without anybody who waits for it. */
   end(): void {
-    this.#workflows.end();
-    this.#ended.abort();
-  }
-
-  /** Another run, which is not begun yet. */
-  protected create(people: K['People']): WorkflowsInMemory<K> {
-    this.#ended.abort();
-    this.#ended = new AbortController();
-    const { signal } = this.#ended;
     this.#workflows?.end();
-    this.#workflows = new WorkflowsInMemory(this.#protocol, newEntity<K>({ people }), this.#world(signal));
-    return this.#workflows;
+    this.#ended.abort();
   }
 
-  #world(signal: AbortSignal): World<K> {
+  /** Another run. */
+  protected beginRun(create: (world: World<R>) => W): void {
+    this.end();
+    this.#ended = new AbortController();
+    this.#workflows = create(this.#world(this.#ended.signal));
+    this.#workflows.begin();
+  }
+
+  #world(signal: AbortSignal): World<R> {
     return {
       now: this.#hooks.now,
       wait: this.#hooks.wait,
-      tell: telling => this.tell?.(telling),
-      look: actor => this.#look(signal, actor),
-      perform: decision => this.#perform(signal, decision),
+      wake: () => this.wake?.(),
+      pass: actor => this.#look(signal, actor),
+      perform: work => this.#perform(signal, work),
     };
   }
 
   /** Tries until it succeeds; undefined when this run has ended meanwhile. */
-  async #look(signal: AbortSignal, actor: K['Actor']): Promise<K['Assessment'] | undefined> {
+  async #look(signal: AbortSignal, actor: R['Actor']): Promise<R['Assessment'] | undefined> {
     while (!signal.aborted) {
       const result = await this.#calls
         .execute(this.pass, this.#ref, { actor, workflowId: 'entity' })
@@ -97,26 +91,26 @@ export abstract class SimWorkflows<K extends Kind & { readonly Decision: Operate
         await this.#hooks.moment();
         continue;
       }
-      const assessment = JSON.parse(JSON.stringify(result)) as K['Assessment'];
+      const assessment = JSON.parse(JSON.stringify(result)) as R['Assessment'];
       this.saw(assessment, actor);
       return assessment;
     }
     return undefined;
   }
 
-  async #perform(signal: AbortSignal, decision: K['Decision']): Promise<StepOutcome | undefined> {
-    this.begins?.(decision);
+  async #perform(signal: AbortSignal, work: R['Work']): Promise<StepOutcome | undefined> {
+    this.begins?.(work);
     const outcome = await attempted({
       most: ATTEMPTS,
       signal,
-      perform: () => this.#attempt(decision),
+      perform: () => this.#attempt(work),
       pause: this.#hooks.moment,
     });
     return signal.aborted ? undefined : outcome;
   }
 
-  async #attempt(decision: K['Decision']): Promise<unknown> {
-    const { step } = decision;
+  async #attempt(work: R['Work']): Promise<unknown> {
+    const { step } = work;
     const result = await this.#calls.execute(step.kind, this.#ref, step).catch(error => {
       this.did(step, (error as { readonly type?: string }).type ?? 'error');
       throw error;

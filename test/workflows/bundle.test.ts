@@ -13,7 +13,7 @@ beforeAll(async () => {
 describe('the workflow bundle', () => {
   it('contains the workflows, and no planner or activity', () => {
     const own = modules.filter(path => path.startsWith('src/'));
-    expect(own).toContain('src/workflows/cluster/entity.ts');
+    expect(own).toContain('src/workflows/etcd-cluster.ts');
     expect(own.filter(path => !/^src\/(workflows|api)\//.test(path))).toEqual([]);
     expect(own.filter(path => path.endsWith('.schema.ts'))).toEqual([]);
   });

@@ -10,8 +10,7 @@ import {
   isAssessment,
   isBackupAssessment,
   isBackupEnding,
-  isControl,
-  isProgress,
+  isEnding,
   isRestoreAssessment,
 } from '../../src/workflows/messages/shapes.ts';
 
@@ -69,9 +68,7 @@ const known: Readonly<Record<string, (value: unknown) => boolean>> = {
   assess: isAssessment,
   assessBackup: isBackupAssessment,
   assessRestore: isRestoreAssessment,
-  progress: isProgress,
-  control: isControl,
-  ended: isBackupEnding,
+  ended: value => isEnding(value) || isBackupEnding(value),
 };
 
 describe('the data of workflows and passes', () => {
@@ -160,26 +157,21 @@ describe('the data of workflows and passes', () => {
     ['a repair without a kind', { ...good, repaired: {} }],
   ])('is refused with %s', (_, forged) => {
     expect(isAssessment(good)).toBe(true);
-    expect(isProgress({ assessment: good })).toBe(true);
+    const ending = { operation: 'createCluster', outcome: 'ended' };
+    expect(isEnding({ ...ending, assessment: good })).toBe(true);
     expect(isAssessment(forged)).toBe(false);
-    expect(isProgress({ assessment: forged })).toBe(false);
+    expect(isEnding({ ...ending, assessment: forged })).toBe(false);
   });
 
   it.each<readonly [string, unknown]>([
-    ['used approvals that are no list', { used: 7 }],
-    ['an ending that says nothing', { ending: {} }],
+    ['nothing', null],
+    ['no outcome', { operation: 'scaleCluster' }],
+    ['used approvals that are no list', { operation: 'scaleCluster', outcome: 'ended', used: 7 }],
     [
       'more than the next run can be handed',
-      { ending: { operation: 'scaleCluster', outcome: 'failed', message: 'x'.repeat(300_000) } },
+      { operation: 'scaleCluster', outcome: 'failed', message: 'x'.repeat(300_000) },
     ],
-  ])('progress is refused with %s', (_, forged) => expect(isProgress(forged)).toBe(false));
-
-  it.each<readonly [string, unknown]>([
-    ['approvals that are no list', { approvals: 7 }],
-    ['an approval without ids', { approvals: [{ id: 1, operation: 'x', by: 'ana', expiresAt: 1 }] }],
-    ['a failure that says no time', { failed: { operation: 'x', message: 'y' } }],
-    ['nothing', null],
-  ])('control is refused with %s', (_, forged) => expect(isControl(forged)).toBe(false));
+  ])('the end of an operation is refused with %s', (_, forged) => expect(isEnding(forged)).toBe(false));
 
   it.each([
     [null],

@@ -1,5 +1,5 @@
 /** A step as Temporal has it tried, and what becomes of its failures (src/workflows/temporal/activities.ts). */
-import { doneWith, type StepOutcome } from '../../src/workflows/engine/operation.ts';
+import { doneWith, type StepOutcome } from '../../src/workflows/operation.ts';
 import { messageOf } from '../../src/api/values/message-of.ts';
 
 export interface Attempts {

@@ -28,16 +28,9 @@ import { injected, injectsEverywhere } from '../fakes/kubernetes/injected.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeStore } from '../fakes/store.ts';
 import { PassingTime } from '../fakes/waiting.ts';
-import {
-  type BackupMessage,
-  type BackupPeople,
-  afterMessage,
-  NOTHING_ASKED,
-} from '../../src/workflows/backup/people.ts';
-import type { BackupKind } from '../../src/workflows/backup/rules.ts';
-import { backupProtocol } from './protocols.ts';
-import { type Ground, Killed, rests, WorkflowRun } from './workflow-run.ts';
-import type { WorkflowsInMemory } from './workflows-in-memory.ts';
+import { type BackupState, carriedBackup, newBackup } from '../../src/workflows/backup/state.ts';
+import { type Ground, Killed, WorkflowRun } from './workflow-run.ts';
+import { BackupInMemory, type BackupResource } from './workflows-in-memory.ts';
 
 const NAMESPACE = 'shop';
 /** Of every member. */
@@ -67,8 +60,8 @@ export class BackupWorld implements Ground {
   /** Calls to Kubernetes and to the store since the world began. */
   calls = 0;
   #killAt: { readonly call: number; readonly arrives: boolean } | undefined;
-  #people: BackupPeople = NOTHING_ASKED;
-  #workflows: WorkflowsInMemory<BackupKind> | undefined;
+  #state: BackupState = newBackup();
+  #workflows: BackupInMemory | undefined;
 
   /** @param uid of the EtcdBackup, where several worlds share a Temporal */
   constructor(spec: EtcdBackupSpec = SPEC, uid?: string) {
@@ -243,37 +236,41 @@ export class BackupWorld implements Ground {
   }
 
   /** Somebody says something, also while its workflows run. */
-  say(message: BackupMessage): void {
-    this.#workflows?.dispatch({ kind: 'message', message });
-    const view = { people: this.#people, running: undefined, assessment: undefined };
-    this.#people = afterMessage(view, message);
+  say(message: (state: BackupState) => void): void {
+    if (this.#workflows === undefined) message(this.#state);
+    else this.#workflows.say(message);
   }
 
   /** Runs its workflows until nothing is left to do. Processes that are killed are replaced. */
   async run(): Promise<BackupAssessment> {
     this.#process = this.#boot();
     const run = new WorkflowRun(this);
-    const workflows = run.add(backupProtocol, this.#people, {
-      look: actor =>
-        this.#process(({ assessBackup }) => assessBackup(this.ref, { actor, workflowId: 'entity' })),
-      perform: ({ step }, signal) =>
-        this.#process(activities => {
-          const steps = activities as unknown as Record<
-            string,
-            (ref: unknown, of: BackupStep) => Promise<unknown>
-          >;
-          const activity = steps[step.kind];
-          if (activity === undefined) throw new RangeError(`there is no activity ${step.kind}`);
-          return activity(this.ref, step);
-        }, signal),
-    });
+    // What has failed is tried again at once, as if nothing had failed before.
+    const carried = { ...carriedBackup(this.#state), running: undefined, failures: 0, retryAt: undefined };
+    const workflows = run.add<BackupResource, BackupInMemory>(
+      {
+        pass: actor =>
+          this.#process(({ assessBackup }) => assessBackup(this.ref, { actor, workflowId: 'entity' })),
+        perform: ({ step }, signal) =>
+          this.#process(activities => {
+            const steps = activities as unknown as Record<
+              string,
+              (ref: unknown, of: BackupStep) => Promise<unknown>
+            >;
+            const activity = steps[step.kind];
+            if (activity === undefined) throw new RangeError(`there is no activity ${step.kind}`);
+            return activity(this.ref, step);
+          }, signal),
+      },
+      world => new BackupInMemory(newBackup(carried), world),
+    );
     this.#workflows = workflows;
-    await run.run(() => rests(workflows.entity) && workflows.entity.assessment?.decision.kind !== 'operate');
+    const { state } = workflows;
+    await run.run(() => workflows.rests && state.assessment?.decision.kind !== 'operate');
     this.#workflows = undefined;
-    const { people, assessment } = workflows.entity;
-    this.#people = people;
-    if (assessment === undefined) throw new Error('no pass was made');
-    return assessment;
+    this.#state = state;
+    if (state.assessment === undefined) throw new Error('no pass was made');
+    return state.assessment;
   }
 
   /** Somebody creates an EtcdRequest, unless one of this uid is there. */

@@ -17,15 +17,14 @@ import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
-import { type ClusterPeople, NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
-import type { ClusterKind } from '../../src/workflows/cluster/rules.ts';
+import type { Carried, ClusterState } from '../../src/workflows/cluster/state.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
-import { clusterProtocol } from './protocols.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 import { injected, injectsEverywhere } from '../fakes/kubernetes/injected.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeKubelet } from '../fakes/kubernetes/kubelet.ts';
-import { type Ground, Killed, rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
+import { type Ground, Killed, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
+import { ClusterInMemory, type ClusterResource } from './workflows-in-memory.ts';
 
 /** How a test kills the operator: at this API call, counted from 1 since the world began. */
 export interface Kill {
@@ -93,8 +92,8 @@ class OperatorProcess {
 export interface Driven {
   /** The last pass. */
   readonly assessment: Assessment;
-  /** What the workflows remember of people. */
-  readonly people: ClusterPeople;
+  /** What the workflow remembers. */
+  readonly state: ClusterState;
   /** Steps that were done. */
   readonly steps: readonly string[];
   /** The step that was to be performed when the run ended. */
@@ -102,8 +101,8 @@ export interface Driven {
 }
 
 /** What people said, as a workflow remembers it. */
-export function peopleOf({ paused, aborted, failed, approvals = [], requests = [] }: Actor): ClusterPeople {
-  return { ...NOTHING_ASKED, paused, aborted, failed, approvals, requests };
+export function askedBy({ paused, aborted, failed, approvals = [], requests = [] }: Actor): Carried {
+  return { paused, aborted, failed, approvals, requests };
 }
 
 export class OperatorWorld implements Ground {
@@ -241,8 +240,8 @@ export class OperatorWorld implements Ground {
   }
 
   /** The activities of the cluster, as its workflows have them executed. */
-  readonly worker: Worker<ClusterKind> = {
-    look: actor => this.look(actor),
+  readonly worker: Worker<ClusterResource> = {
+    pass: actor => this.look(actor),
     perform: ({ step }) => this.perform(step),
   };
 
@@ -255,38 +254,37 @@ export class OperatorWorld implements Ground {
    * Runs the workflows of the cluster, of which people asked this, until there is nothing to do, or nothing that can be done.
    * What failed is tried again, and a process that was killed gives way to a new one. Throws when it does not come to rest.
    */
-  async drive(people: ClusterPeople, until: Until = {}): Promise<Driven> {
+  async drive(carried: Carried = {}, until: Until = {}): Promise<Driven> {
     const run = new WorkflowRun(this, until);
-    const workflows = run.add(clusterProtocol, people, this.worker);
-    const isOver = () => rests(workflows.entity) && workflows.entity.people.failed === undefined;
-    await run.run(() => isOver() || (until.failure === true && rests(workflows.entity)));
-    const { assessment } = workflows.entity;
+    const workflows = run.add(this.worker, world => new ClusterInMemory(carried, world));
+    const { state } = workflows;
+    await run.run(() => workflows.rests && (state.failed === undefined || until.failure === true));
+    const { seen: assessment, underWay } = workflows;
     if (assessment === undefined) throw new Error('no pass was made');
-    const next = workflows.underWay?.step;
-    return { assessment, people: workflows.entity.people, steps: run.steps, next };
+    return { assessment, state, steps: run.steps, next: underWay?.step };
   }
 
   /** As `drive`, with what people said as the planner takes it. */
   async run(actor: Actor = {}): Promise<Assessment> {
-    return (await this.drive(peopleOf(actor))).assessment;
+    return (await this.drive(askedBy(actor))).assessment;
   }
 
   /** Until a step of this kind is the next; it is not performed. */
   async runUntil<Kind extends Step['kind']>(kind: Kind): Promise<Extract<Step, { kind: Kind }>> {
-    const { assessment, next } = await this.drive(NOTHING_ASKED, { before: step => step === kind });
+    const { assessment, next } = await this.drive({}, { before: step => step === kind });
     if (next?.kind === kind) return next as Extract<Step, { kind: Kind }>;
     throw new Error(`${kind} is never planned: ${JSON.stringify(assessment.decision)}`);
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
   async step(actor: Actor = {}): Promise<Assessment> {
-    return (await this.drive(peopleOf(actor), { after: () => true, failure: true })).assessment;
+    return (await this.drive(askedBy(actor), { after: () => true, failure: true })).assessment;
   }
 
   /** As `run`, until the process is killed as `kill` says; a new process is there afterwards. */
   async runUntilKilled(): Promise<void> {
     try {
-      await this.drive(NOTHING_ASKED, { failure: true });
+      await this.drive({}, { failure: true });
     } catch (error) {
       if (!(error instanceof Killed)) throw error;
       this.reboot();

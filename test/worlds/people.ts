@@ -1,13 +1,13 @@
 /** People who ask for something one time after the other, and what the workflows of the cluster remember of it. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
-import { afterMessage, type ClusterPeople, NOTHING_ASKED } from '../../src/workflows/cluster/people.ts';
-import { type OperatorWorld, peopleOf } from './operator-world.ts';
+import { ask, carriedOf, type ClusterState, newCluster } from '../../src/workflows/cluster/state.ts';
+import type { OperatorWorld } from './operator-world.ts';
 import type { Until } from './workflow-run.ts';
 
 export class People {
   readonly #world: OperatorWorld;
-  #people: ClusterPeople = NOTHING_ASKED;
+  #state: ClusterState = newCluster();
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
   /** What people said besides. */
@@ -18,18 +18,16 @@ export class People {
   }
 
   ask(kind: PersonRequest['kind'], target = ''): void {
-    const request = { id: this.#people.nextId, kind, target, by: 'ana', reason: 'a test' };
-    const view = { people: this.#people, running: undefined, assessment: undefined };
-    this.#people = afterMessage(view, { kind: 'ask', request }, this.#world.now);
+    ask(this.#state, { id: this.#state.nextId, kind, target, by: 'ana', reason: 'a test' });
   }
 
   takeBack(): void {
-    this.#people = { ...this.#people, requests: [] };
+    this.#state.requests = [];
   }
 
   /** What passes said last of each request. */
   get heard(): readonly string[] {
-    return this.#people.judged.map(({ outcome, message }) => `${outcome}: ${message}`);
+    return this.#state.judged.map(({ outcome, message }) => `${outcome}: ${message}`);
   }
 
   /** Runs the workflows until there is nothing to do or nothing that can be done. */
@@ -43,12 +41,21 @@ export class People {
   }
 
   async #drive(until?: Until): Promise<Assessment> {
-    const { approvals, aborted, paused } = peopleOf(this.said);
-    const driven = await this.#world.drive(
-      { ...this.#people, approvals, aborted, paused, failed: undefined },
-      until,
-    );
-    this.#people = driven.people;
+    const { approvals = [], aborted, paused } = this.said;
+    const carried = {
+      ...carriedOf(this.#state),
+      ...{
+        approvals,
+        aborted,
+        paused,
+        failed: undefined,
+        failures: 0,
+        repeats: undefined,
+        running: undefined,
+      },
+    };
+    const driven = await this.#world.drive(carried, until);
+    this.#state = driven.state;
     this.steps.push(...driven.steps);
     return driven.assessment;
   }

@@ -7,10 +7,9 @@ import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.
 import type { Actor } from '../../src/planner/model/actor.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
 import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
-import { NOTHING_ASKED, type RestoreKind } from '../../src/workflows/restore/rules.ts';
-import { OperatorWorld, peopleOf, type WorldOptions } from './operator-world.ts';
-import { clusterProtocol, restoreProtocol } from './protocols.ts';
-import { rests, type Until, type Worker, WorkflowRun } from './workflow-run.ts';
+import { askedBy, OperatorWorld, type WorldOptions } from './operator-world.ts';
+import { type Until, type Worker, WorkflowRun } from './workflow-run.ts';
+import { ClusterInMemory, RestoreInMemory, type RestoreResource } from './workflows-in-memory.ts';
 import { snapshotBytes } from '../fakes/etcd/snapshot.ts';
 
 export const REVISION = 42;
@@ -227,11 +226,11 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** The activities of the EtcdRestore. */
-  get #restorer(): Worker<RestoreKind> {
+  get #restorer(): Worker<RestoreResource> {
     const ref = this.#restore;
     if (ref === undefined) throw new Error('there is no EtcdRestore');
     return {
-      look: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
+      pass: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
       perform: ({ step }) =>
         this.act<void>(({ examineBackup, createRestored }) =>
           step.kind === 'examineBackup' ? examineBackup(ref, step) : createRestored(ref),
@@ -242,15 +241,15 @@ export class RestoreWorld extends OperatorWorld {
   /** One pass of the EtcdRestore and its step. Throws what either throws. */
   async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment | undefined> {
     const run = new WorkflowRun(this, { after: () => true, failure: true });
-    const workflows = run.add(restoreProtocol, { ...NOTHING_ASKED, ...actor }, this.#restorer);
-    await run.run(() => rests(workflows.entity));
-    return workflows.entity.assessment;
+    const workflows = run.add(this.#restorer, world => new RestoreInMemory(actor, world));
+    await run.run(() => workflows.rests);
+    return workflows.state.assessment;
   }
 
   /** As `settle`, of a restore that makes its cluster first. */
   async settleNew(): Promise<void> {
     const run = new WorkflowRun(this);
-    run.add(restoreProtocol, NOTHING_ASKED, this.#restorer);
+    run.add(this.#restorer, world => new RestoreInMemory({}, world));
     await run.run(() => this.kube.peek(this.resource) !== undefined);
     this.follow();
     await this.settle();
@@ -271,21 +270,22 @@ export class RestoreWorld extends OperatorWorld {
   /** Until neither the cluster nor the restore has anything to do. Processes that are killed are replaced. */
   async settle(actor: Actor = {}, until: Until = {}): Promise<void> {
     const run = new WorkflowRun(this, until);
-    const cluster = run.add(clusterProtocol, peopleOf(actor), this.worker);
-    const changed = () => cluster.dispatch({ kind: 'changed' });
-    const restore = run.add(restoreProtocol, NOTHING_ASKED, { ...this.#restorer, tell: changed });
+    const cluster = run.add(this.worker, world => new ClusterInMemory(askedBy(actor), world));
+    const changed = () => cluster.changed();
+    const restore = run.add<RestoreResource, RestoreInMemory>(
+      { ...this.#restorer, wake: changed },
+      world => new RestoreInMemory({}, world),
+    );
     let seen: number | undefined;
     await run.run(() => {
-      const { phase, assessment } = restore.entity;
-      const isStopped =
-        phase === 'resting' && ['blocked', 'refused'].includes(assessment?.decision.kind ?? '');
-      const isSettled = phase === 'closed' || isStopped;
-      if (!isSettled || !rests(cluster.entity) || cluster.entity.people.failed !== undefined) return false;
+      const { gone, assessment } = restore.state;
+      const isStopped = restore.rests && ['blocked', 'refused'].includes(assessment?.decision.kind ?? '');
+      if (!(gone || isStopped) || !cluster.rests || cluster.state.failed !== undefined) return false;
       if (seen === run.steps.length) return true;
       // What one of them did the other one has not seen yet.
       seen = run.steps.length;
       changed();
-      restore.dispatch({ kind: 'changed' });
+      restore.changed();
       return false;
     });
   }

@@ -1,8 +1,7 @@
 /** Runs the workflows of resources in a world in memory until they rest: what Temporal and its workers do for them. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Entity, type Kind, newEntity } from '../../src/workflows/engine/entity.ts';
 import { attempted } from './attempts.ts';
-import { type Protocol, WorkflowsInMemory } from './workflows-in-memory.ts';
+import type { Resource, World } from './workflows-in-memory.ts';
 import { messageOf } from '../../src/api/values/message-of.ts';
 
 /** The process was killed over a call. */
@@ -18,11 +17,11 @@ export interface Ground {
 }
 
 /** The activities of one resource; they throw {@link Killed} when the process dies over them. */
-export interface Worker<K extends Kind> {
-  look(actor: K['Actor']): Promise<K['Assessment']>;
-  perform(decision: K['Decision'], signal: AbortSignal): Promise<unknown>;
-  /** Tells the workflow of another resource. */
-  tell?(telling: K['Signal']): void;
+export interface Worker<R extends Resource> {
+  pass(actor: R['Actor']): Promise<R['Assessment']>;
+  perform(work: R['Work'], signal: AbortSignal): Promise<unknown>;
+  /** Wakes the workflow of a cluster. */
+  wake?(): void;
 }
 
 /** When a run ends before its workflows rest. */
@@ -59,21 +58,19 @@ export class WorkflowRun {
     this.#until = until;
   }
 
-  /** Adds the workflows of a resource. */
-  add<K extends Kind & { readonly Decision: { readonly step: { readonly kind: string } } }>(
-    protocol: Protocol<K>,
-    people: K['People'],
-    worker: Worker<K>,
-  ): WorkflowsInMemory<K> {
-    const workflows = new WorkflowsInMemory(protocol, newEntity<K>({ people }), {
+  /** Adds the workflows of a resource, which reach the world through what `create` is handed. */
+  add<R extends Resource, W extends { begin(): void; end(): void }>(
+    worker: Worker<R>,
+    create: (world: World<R>) => W,
+  ): W {
+    const workflows = create({
       now: () => this.#ground.now,
       wait: ms => new Promise(wake => this.#waits.push({ due: this.#ground.now + ms, wake })),
-      look: actor => this.#look(() => worker.look(actor)),
-      perform: (decision, signal) =>
-        this.#perform(decision.step.kind, signal, () => worker.perform(decision, signal)),
-      tell: telling => worker.tell?.(telling),
+      pass: actor => this.#look(() => worker.pass(actor)),
+      perform: (work, signal) => this.#perform(work.step.kind, signal, () => worker.perform(work, signal)),
+      wake: () => worker.wake?.(),
     });
-    this.#workflows.push({ begin: () => workflows.dispatch({ kind: 'begin' }), end: () => workflows.end() });
+    this.#workflows.push(workflows);
     return workflows;
   }
 
@@ -157,9 +154,4 @@ export class WorkflowRun {
     this.#seen.push(messageOf(error));
     throw error;
   }
-}
-
-/** Whether nothing is under way and nothing is to be tried again: it waits for a change, or for its time. */
-export function rests<K extends Kind>({ phase }: Entity<K>): boolean {
-  return phase === 'resting' || phase === 'closing' || phase === 'closed';
 }

@@ -1,255 +1,279 @@
-/** Drives the engine's reducers without Temporal: an entity and the operation in its slot, message for message. */
-import type { Entity, EntityEffect, EntityEvent, Kind, Rules } from '../../src/workflows/engine/entity.ts';
-import { isDue } from '../../src/workflows/engine/due.ts';
-import { entityReducer } from '../../src/workflows/engine/entity-reducer.ts';
+/** Runs the loops of src/workflows without Temporal: the workflow of a resource, and the operation in its slot. */
 import {
-  type ControlLike,
-  newRun,
-  type Operate,
-  type OperationEffect,
-  type OperationEvent,
-  type OperationKind,
-  type OperationRules,
-  type Outcome,
-  type Run,
+  type Carried,
+  type ClusterState,
+  type Ending,
+  newCluster,
+} from '../../src/workflows/cluster/state.ts';
+import type { BackupEnding, BackupState, BackupWork } from '../../src/workflows/backup/state.ts';
+import { runBackupOperation } from '../../src/workflows/backup/operation.ts';
+import { runBackup } from '../../src/workflows/etcd-backup.ts';
+import { type ClusterHost, runCluster } from '../../src/workflows/etcd-cluster.ts';
+import {
+  newRestore,
+  type RestoreState,
+  type RestoreWork,
+  runRestore,
+} from '../../src/workflows/etcd-restore.ts';
+import type { Host, ResourceState, RunEnd } from '../../src/workflows/host.ts';
+import {
+  abortOperation,
+  actorOfOperation,
+  type Asked,
+  nothingAsked,
+  runOperation,
   type StepOutcome,
-} from '../../src/workflows/engine/operation.ts';
-import { operationReducer } from '../../src/workflows/engine/operation-reducer.ts';
+  type Work,
+} from '../../src/workflows/operation.ts';
+import type { Ask, Started } from '../../src/workflows/slot.ts';
+import type {
+  Actor,
+  Assessment,
+  BackupActor,
+  BackupAssessment,
+  RestoreActor,
+  RestoreAssessment,
+} from '../../src/activities/index.ts';
+import type { ResourceId } from '../../src/api/names.ts';
 
-/** The operations that an entity of a kind starts. */
-export interface OperationOf<K extends Kind> extends OperationKind {
-  readonly Decision: K['Decision'] & Operate;
-  readonly Assessment: K['Assessment'] & OperationKind['Assessment'];
-  readonly Actor: K['Actor'];
-  readonly Control: ControlLike;
+/** The types of one kind of resource. */
+export interface Resource {
+  readonly Actor: unknown;
+  readonly Assessment: unknown;
+  readonly Work: { readonly step: { readonly kind: string } };
 }
-
-/** How the entities and the operations of one kind of resource speak to each other. */
-export interface Protocol<K extends Kind> {
-  readonly entity: Rules<K>;
-  /** Of an operation, or of a step of an entity that performs its steps itself. */
-  ending(decision: K['Decision'], outcome: Outcome, runId: string): K['Ending'];
-  readonly operations?: {
-    readonly rules: OperationRules<OperationOf<K>>;
-    control(telling: K['Signal'] | undefined): ControlLike;
-    /** The entity is told of each pass, and of the last one with the end. */
-    readonly reports: boolean;
-    used?(ids: readonly (number | string)[]): K['Message'];
-    /** What a pass of the operation itself gets besides: which run of its workflow this is. */
-    inRun?(actor: K['Actor'], decision: K['Decision'], runId: string): K['Actor'];
-  };
+export interface ClusterResource extends Resource {
+  readonly Actor: Actor;
+  readonly Assessment: Assessment;
+  readonly Work: Work;
+}
+export interface BackupResource extends Resource {
+  readonly Actor: BackupActor;
+  readonly Assessment: BackupAssessment;
+  readonly Work: BackupWork;
+}
+export interface RestoreResource extends Resource {
+  readonly Actor: RestoreActor;
+  readonly Assessment: RestoreAssessment;
+  readonly Work: RestoreWork;
 }
 
 /** What Temporal and its workers do otherwise. Nothing here rejects; `undefined` ends the run for good. */
-export interface World<K extends Kind> {
+export interface World<R extends Resource> {
   readonly now: () => number;
-  look(actor: K['Actor']): Promise<K['Assessment'] | undefined>;
+  pass(actor: R['Actor']): Promise<R['Assessment'] | undefined>;
   /** `signal`: the step is ended in the middle, or nobody waits for it any more. */
-  perform(decision: K['Decision'], signal: AbortSignal): Promise<StepOutcome | undefined>;
+  perform(work: R['Work'], signal: AbortSignal): Promise<StepOutcome | undefined>;
   /** Resolves after so many milliseconds, or when something changed. */
   wait(ms: number): Promise<void>;
-  /** Tells another workflow, of an entity that has no operations. */
-  tell?(telling: K['Signal']): void;
+  /** Wakes the workflow of a cluster. */
+  wake?(cluster: ResourceId): void;
 }
 
-export class WorkflowsInMemory<K extends Kind> {
-  readonly #protocol: Protocol<K>;
-  readonly #world: World<K>;
-  readonly #events: (() => void)[] = [];
-  #entity: Entity<K>;
-  #run: Run<OperationOf<K>> | undefined;
-  /** Operations that were started. */
-  #runs = 0;
+/** A run that has ended for good waits for ever. */
+const NEVER = new Promise<never>(() => {});
+
+abstract class InMemory<State extends ResourceState, R extends Resource> {
+  readonly state: State;
+  protected readonly world: World<R>;
+  readonly #waits = new Set<{ readonly is: () => boolean; readonly resolve: () => void }>();
   #step: AbortController | undefined;
-  #isDraining = false;
+  /** What the last pass saw, of the resource's workflow or of its operation. */
+  seen: R['Assessment'] | undefined;
   #hasEnded = false;
-  /** The wait under way of the entity, and of its operation. */
-  #waits: readonly [entity: Wait, operation: Wait] = [new Wait(), new Wait()];
 
-  constructor(protocol: Protocol<K>, entity: Entity<K>, world: World<K>) {
-    this.#protocol = protocol;
-    this.#world = world;
-    this.#entity = entity;
+  constructor(state: State, world: World<R>) {
+    this.state = state;
+    this.world = world;
   }
 
-  get entity(): Entity<K> {
-    return this.#entity;
-  }
+  /** Runs the loop. */
+  protected abstract loop(): Promise<RunEnd>;
 
-  /** What the operation under way does now. */
-  get underWay(): OperationOf<K>['Decision'] | undefined {
-    return this.#run?.decision;
-  }
-
-  /** People are whatever a test says. */
-  set people(people: K['People']) {
-    this.#entity = { ...this.#entity, people };
+  begin(): void {
+    void this.loop().then(() => (this.#hasEnded = true));
   }
 
   /** Nothing happens any more; what is under way goes on without anybody who waits for it. */
   end(): void {
     this.#hasEnded = true;
+    this.#waits.clear();
     this.#step?.abort();
   }
 
-  dispatch(event: EntityEvent<K>): void {
-    this.#enqueue(() => this.#reduce(event));
+  /** A message comes in. */
+  say(change: (state: State) => void): void {
+    change(this.state);
+    this.notify();
   }
 
-  #enqueue(work: () => void): void {
-    this.#events.push(work);
-    if (this.#isDraining) return;
-    this.#isDraining = true;
-    while (!this.#hasEnded && this.#entity.phase !== 'closed') {
-      const next = this.#events.shift();
-      if (next !== undefined) next();
-      else if (isDue(this.#protocol.entity, this.#entity, this.#facts())) this.#reduce({ kind: 'turn' });
-      else break;
-    }
-    this.#isDraining = false;
-    if (this.#hasEnded) return;
-    const timer = () => this.dispatch({ kind: 'timer' });
-    this.#waits[0].set(this.#entity.wakeAt, this.#world, timer);
-    this.#waits[1].set(this.#run?.wakeAt, this.#world, () => this.#toOperation({ kind: 'timer' }));
+  changed(): void {
+    this.say(state => void (state.changed = true));
   }
 
-  #facts() {
+  /** The operation under way, of a resource that has any. */
+  protected get isOperating(): boolean {
+    return false;
+  }
+
+  /** Whether nothing is under way and nothing is to be tried again: it waits for a change, or for its time. */
+  get rests(): boolean {
+    return this.#hasEnded || this.state.gone || (this.#waits.size > 0 && !this.isOperating);
+  }
+
+  protected get host(): Host {
     return {
-      now: this.#world.now(),
-      history: 'short',
-      handlersFinished: true,
-      mayPause: () => true,
-      mayFollow: () => true,
-      mayPace: () => true,
-      mayHandBack: () => true,
-    } as const;
+      now: this.world.now,
+      history: () => 'short',
+      isEachAnswered: () => true,
+      wait: (is, until) => this.#wait(is, until),
+    };
   }
 
-  #reduce(event: EntityEvent<K>): void {
-    const [entity, effects] = entityReducer(this.#protocol.entity)(this.#entity, event, this.#facts());
-    this.#entity = entity;
-    for (const effect of effects) this.#execute(effect);
-  }
-
-  #execute(effect: EntityEffect<K>): void {
-    switch (effect.kind) {
-      case 'look':
-        return void this.#look(effect.actor, assessment => this.dispatch({ kind: 'looked', assessment }));
-      case 'start': {
-        this.#runs += 1;
-        const control = this.#protocol.operations?.control(effect.signal) ?? {};
-        this.#run = newRun<OperationOf<K>>(effect.decision as OperationOf<K>['Decision'], control);
-        this.dispatch({ kind: 'started' });
-        return this.#toOperation({ kind: 'begin' });
-      }
-      case 'perform':
-        return void this.#perform(effect.decision, outcome =>
-          this.dispatch({
-            kind: 'ended',
-            ending: this.#protocol.ending(effect.decision, endOf(outcome), this.#runId),
-          }),
-        );
-      case 'signal':
-        return this.dispatch({ kind: 'signalled', delivered: this.#tell(effect.signal) });
-      case 'show':
-      case 'continueAsNew':
-      case 'end':
-    }
-  }
-
-  /** Whether it found somebody. */
-  #tell(telling: K['Signal']): boolean {
-    const { operations } = this.#protocol;
-    if (operations === undefined) {
-      this.#world.tell?.(telling);
-      return true;
-    }
-    if (this.#run === undefined) return false;
-    this.#toOperation({ kind: 'control', control: operations.control(telling) });
-    return true;
-  }
-
-  #toOperation(event: OperationEvent<OperationOf<K>>): void {
-    this.#enqueue(() => {
-      const { operations } = this.#protocol;
-      if (this.#run === undefined || operations === undefined) return;
-      const [run, effects] = operationReducer(operations.rules)(this.#run, event, this.#facts());
-      this.#run = run;
-      for (const effect of effects) this.#executeOf(run, effect);
+  #wait(is: () => boolean, until: number | undefined): Promise<void> {
+    if (this.#hasEnded) return NEVER;
+    if (is()) return Promise.resolve();
+    return new Promise(resolve => {
+      const wait = { is, resolve };
+      this.#waits.add(wait);
+      if (until === undefined) return;
+      const ms = Math.max(0, until - this.world.now());
+      void this.world.wait(ms).then(() => this.#waits.delete(wait) && resolve());
     });
   }
 
-  #executeOf(run: Run<OperationOf<K>>, effect: OperationEffect<OperationOf<K>>): void {
-    switch (effect.kind) {
-      case 'perform':
-        return void this.#perform(effect.decision, outcome =>
-          this.#toOperation({ kind: 'performed', outcome }),
-        );
-      case 'interrupt':
-        return this.#step?.abort();
-      case 'look':
-        return void this.#look(this.#inRun(effect.actor, run.decision), assessment =>
-          this.#toOperation({ kind: 'looked', assessment }),
-        );
-      case 'report':
-        this.#use(effect.used);
-        return this.dispatch({ kind: 'reported', assessment: this.#reported(effect.assessment) });
-      case 'finish': {
-        this.#run = undefined;
-        this.#use(run.used);
-        const ending = this.#protocol.ending(run.decision, effect.outcome, this.#runId);
-        return this.dispatch({ kind: 'ended', ending, assessment: this.#reported(effect.assessment) });
-      }
-    }
+  /** Whoever waits for what is so now goes on. */
+  protected notify(): void {
+    for (const wait of this.#waits) if (wait.is() && this.#waits.delete(wait)) wait.resolve();
   }
 
-  #reported(assessment: K['Assessment'] | undefined): K['Assessment'] | undefined {
-    return this.#protocol.operations?.reports === true ? assessment : undefined;
+  /** As `notify`, when everybody who waits for the promise has seen its result. */
+  protected notifyAfter(promise: Promise<unknown>): void {
+    void promise
+      .then(() => {})
+      .then(() => {})
+      .then(() => this.notify());
   }
 
-  get #runId(): string {
-    return `run-${this.#runs}`;
+  protected async pass(actor: R['Actor']): Promise<R['Assessment']> {
+    const assessment = await this.world.pass(actor);
+    if (this.#hasEnded || assessment === undefined) return NEVER;
+    this.seen = assessment;
+    return assessment;
   }
 
-  #inRun(actor: K['Actor'], decision: K['Decision']): K['Actor'] {
-    return this.#protocol.operations?.inRun?.(actor, decision, this.#runId) ?? actor;
-  }
-
-  #use(ids: readonly (number | string)[]): void {
-    const message = ids.length === 0 ? undefined : this.#protocol.operations?.used?.(ids);
-    if (message !== undefined) this.dispatch({ kind: 'message', message });
-  }
-
-  async #look(actor: K['Actor'], take: (assessment: OperationOf<K>['Assessment']) => void): Promise<void> {
-    const assessment = await this.#world.look(actor);
-    if (assessment !== undefined) take(assessment as OperationOf<K>['Assessment']);
-  }
-
-  async #perform(decision: K['Decision'], take: (outcome: StepOutcome) => void): Promise<void> {
-    this.#step = new AbortController();
-    const outcome = await this.#world.perform(decision, this.#step.signal);
-    if (outcome !== undefined) take(outcome);
+  protected async perform(work: R['Work'], asked?: Asked): Promise<StepOutcome> {
+    const step = new AbortController();
+    this.#step = step;
+    if (asked !== undefined) asked.interrupt = () => step.abort();
+    const outcome = await this.world.perform(work, step.signal);
+    return this.#hasEnded || outcome === undefined ? NEVER : outcome;
   }
 }
 
-/** What a step comes to of an entity that performs it itself. */
-function endOf(outcome: StepOutcome): Outcome {
-  return outcome.kind === 'done' ? { outcome: 'ended' } : { outcome: 'failed', message: outcome.message };
+/** A workflow whose operations have a slot. */
+abstract class WithSlot<State extends ResourceState, R extends Resource> extends InMemory<State, R> {
+  #operation: Asked | undefined;
+  #runs = 0;
+  /** What the operation under way does now. */
+  underWay: R['Work'] | undefined;
+
+  protected override get isOperating(): boolean {
+    return this.#operation !== undefined;
+  }
+
+  protected async ask(ask: Ask): Promise<boolean> {
+    if (this.#operation === undefined) return false;
+    if (ask.kind === 'abort') abortOperation(this.#operation, ask.request);
+    else this.#operation.handOver = true;
+    this.notify();
+    return true;
+  }
+
+  protected startOperation<Ending>(run: (asked: Asked, runId: string) => Promise<Ending>): Started<Ending> {
+    const asked = nothingAsked();
+    this.#operation = asked;
+    this.#runs += 1;
+    const result = run(asked, `run-${this.#runs}`).then(ending => {
+      this.#operation = undefined;
+      this.underWay = undefined;
+      return ending;
+    });
+    this.notifyAfter(result);
+    return { result };
+  }
 }
 
-/** The one timer of a workflow. */
-class Wait {
-  #at: number | undefined;
+export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
+  #first: Assessment | undefined;
 
-  set(at: number | undefined, world: Pick<World<Kind>, 'now' | 'wait'>, fire: () => void): void {
-    if (at === this.#at) return;
-    this.#at = at;
-    if (at === undefined) return;
-    void world.wait(Math.max(0, at - world.now())).then(() => {
-      // Another wait has begun meanwhile.
-      if (this.#at !== at) return;
-      this.#at = undefined;
-      fire();
+  /** @param first what the first pass is to have seen, without any */
+  constructor(carried: Carried, world: World<ClusterResource>, first?: Assessment) {
+    super(newCluster(carried), world);
+    this.#first = first;
+  }
+
+  protected loop(): Promise<RunEnd> {
+    return runCluster(this.state, this.#clusterHost);
+  }
+
+  get #clusterHost(): ClusterHost {
+    return {
+      ...this.host,
+      show: () => {},
+      ask: ask => this.ask(ask),
+      pass: async actor => {
+        const first = this.#first;
+        this.#first = undefined;
+        return first ?? this.pass(actor);
+      },
+      start: async (work, actor) =>
+        this.startOperation<Ending>(async (asked, runId) => {
+          const ran = { operation: work.operation, runId };
+          const ended = await runOperation(work, asked, {
+            ...this.host,
+            pass: used => this.pass(actorOfOperation(actor, used, ran)),
+            perform: now => {
+              this.underWay = now;
+              return this.perform(now);
+            },
+          });
+          return { ...ran, ...ended };
+        }),
+    };
+  }
+}
+
+export class BackupInMemory extends WithSlot<BackupState, BackupResource> {
+  protected loop(): Promise<RunEnd> {
+    return runBackup(this.state, {
+      ...this.host,
+      show: () => {},
+      ask: ask => this.ask(ask),
+      pass: actor => this.pass(actor),
+      start: async work =>
+        this.startOperation<BackupEnding>(asked =>
+          runBackupOperation(work, asked, {
+            pass: () => this.pass({ isOperation: true }),
+            perform: now => this.perform(now, asked),
+          }),
+        ),
+    });
+  }
+}
+
+export class RestoreInMemory extends InMemory<RestoreState, RestoreResource> {
+  constructor(carried: Parameters<typeof newRestore>[0], world: World<RestoreResource>) {
+    super(newRestore(carried), world);
+  }
+
+  protected loop(): Promise<RunEnd> {
+    return runRestore(this.state, {
+      ...this.host,
+      show: () => {},
+      pass: actor => this.pass(actor),
+      perform: work => this.perform(work),
+      wake: async cluster => this.world.wake?.(cluster),
     });
   }
 }

@@ -5,6 +5,8 @@ import type { Watcher } from '../../watcher/watcher.ts';
 export interface LeaderWatcherDeps {
   /** A watcher that has not begun yet. */
   readonly make: () => Watcher;
+  /** Before a watcher starts. Resolves in time, whatever comes of it. */
+  readonly prepare: () => Promise<void>;
   readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
   /** Told when this replica begins and ceases to watch. */
   readonly onLeading: (isLeading: boolean) => void;
@@ -94,9 +96,17 @@ export class LeaderWatcher {
   }
 
   #start(): void {
-    this.#watcher = this.#deps.make();
-    this.#watcher
-      .start()
+    const watcher = this.#deps.make();
+    this.#watcher = watcher;
+    void this.#deps
+      .prepare()
+      .then(() => {
+        if (this.#watcher !== watcher) return undefined;
+        if (this.#isLeading) return watcher.start();
+        // Its term ended meanwhile: the next one makes another.
+        this.#watcher = undefined;
+        return undefined;
+      })
       .catch((error: unknown) => this.#deps.logger.error('watcher did not start', { error }));
   }
 

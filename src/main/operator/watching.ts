@@ -13,6 +13,10 @@ import type { Watcher } from '../../watcher/watcher.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ENGINE_GENERATION } from '../../api/values/engine-generation.ts';
+import { retryUntilDone } from '../retry.ts';
+import { terminateOtherGenerations } from '../temporal/generations.ts';
 import { LeaderWatcher } from './leader-watcher.ts';
 
 /** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
@@ -44,8 +48,11 @@ export interface Watching {
 /** Becomes a candidate; without election, watches at once. */
 export function startWatching(config: Config, parts: WatchingParts): Watching {
   const { metrics, logger } = parts;
+  const closing = new AbortController();
   const watcher = new LeaderWatcher({
     make: () => watcherOf(config, parts),
+    prepare: () =>
+      endOtherGenerations(config, parts, { signal: closing.signal, late: () => watcher.renew() }),
     logger,
     onLeading: isLeading => metrics.leader(isLeading),
     keepMs: KEEP_MS,
@@ -62,7 +69,10 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
       leading: () => true,
       synced: () => watcher.synced(),
       tellAll: () => watcher.renew(),
-      stop: () => watcher.close(),
+      async stop() {
+        closing.abort();
+        await watcher.close();
+      },
     };
   }
   const election = new LeaseElection({
@@ -81,10 +91,51 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     synced: () => watcher.synced(),
     tellAll: () => watcher.renew(),
     async stop() {
+      closing.abort();
       await watcher.close();
       await election.stop();
     },
   };
+}
+
+/** A watcher does not wait longer for Temporal: it is what reports that Temporal is away. */
+const PREPARE_MS = 15_000;
+
+/**
+ * Terminates the runs of other generations of the workflows' code. When Temporal is away, that is done when it is back: `late` then has
+ * every resource listed again, since what was sent to those runs is lost with them.
+ */
+async function endOtherGenerations(
+  { taskQueue }: Config,
+  { client, logger }: WatchingParts,
+  { signal, late }: { readonly signal: AbortSignal; readonly late: () => void },
+): Promise<void> {
+  const options = {
+    taskQueue,
+    generation: ENGINE_GENERATION,
+    pause: () => pause(1_000, undefined, { signal }),
+  };
+  let isLate = false;
+  const done = retryUntilDone(() => terminateOtherGenerations(client(), options), {
+    signal,
+    firstMs: 1_000,
+    maxMs: 30_000,
+    onFailure: (error, waitMs) =>
+      logger.warn('workflows of other generations could not be listed and terminated', { error, waitMs }),
+  }).then(
+    terminated => {
+      if (terminated === 0) return;
+      logger.info('terminated the workflows of other generations', {
+        terminated,
+        generation: ENGINE_GENERATION,
+      });
+      if (isLate) late();
+    },
+    // The operator ends.
+    () => undefined,
+  );
+  await Promise.race([done, pause(PREPARE_MS, undefined, { ref: false })]);
+  isLate = true;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The namespace and search attributes that the operator's workflows need: registered when they are missing. */
 import type { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import { GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 import { retryUntilDone } from '../retry.ts';
 import { grpcCode } from '../../watcher/temporal/client.ts';
 import { grpcStatus } from './connection.ts';
@@ -23,6 +24,7 @@ export const searchAttributes: Readonly<Record<string, keyof typeof valueTypes>>
   EtcdPaused: 'Bool',
   EtcdMembersReady: 'Int',
   EtcdAttention: 'Keyword',
+  [GENERATION_ATTRIBUTE]: 'Int',
   EtcdLastBackup: 'Datetime',
 };
 

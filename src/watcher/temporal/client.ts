@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
+import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 import { priorityOf } from '../../api/values/priority.ts';
 import { type Changed, changedSignal } from '../../workflows/messages/resource.ts';
 import type { FailedProcessing } from '../queue/work-queue.ts';
@@ -163,6 +164,7 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
     typedSearchAttributes: [
       { key: { name: 'EtcdNamespace', type: 'KEYWORD' as const }, value: namespace },
       { key: { name: 'EtcdName', type: 'KEYWORD' as const }, value: name },
+      { key: { name: GENERATION_ATTRIBUTE, type: 'INT' as const }, value: ENGINE_GENERATION },
     ],
   };
 }

@@ -1,11 +1,21 @@
-/** What a message asks to have verified. Pure. */
-import type { WantedVerification } from '../../api/values/requests.ts';
+/** Verifications of stored backups that people asked for: each waits for its turn, and its verdict is in the status. Pure. */
+import type { BackupActor } from '../../activities/index.ts';
+import type { Request, WantedVerification } from '../../api/values/requests.ts';
 import { isText } from '../messages/text.ts';
 
 /** As long as a location in a status. */
 const LONGEST_LOCATION = 4096;
 /** As long as the name of an object. */
 const LONGEST_NAME = 253;
+
+/** One that has not begun. */
+export interface Verification {
+  readonly uid: string;
+  readonly request: Request;
+  readonly wanted: WantedVerification;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
 
 /** What is to be verified, out of whatever was sent; a text: why that is nothing. */
 export function wantedFrom(sent: unknown): WantedVerification | string {
@@ -24,4 +34,9 @@ export function wantedFrom(sent: unknown): WantedVerification | string {
 
 function isAbsentOrText(value: unknown, longest: number): value is string | undefined {
   return value === undefined || (isText(value) && value.length <= longest);
+}
+
+/** The oldest, as the planner takes it. */
+export function nextVerification([first]: readonly Verification[]): BackupActor['verify'] {
+  return first && { uid: first.uid, ...first.request, ...first.wanted };
 }

@@ -1,18 +1,17 @@
 /** What the queries of an entity answer. */
 import type { Assessment } from '../../activities/index.ts';
-import type { View } from '../engine/entity.ts';
 import type { PlanAnswer, StatusAnswer } from '../messages/cluster.ts';
 import { unexpired } from './approvals.ts';
-import { waitingRequests } from './people.ts';
-import type { ClusterKind } from './rules.ts';
+import { requestOf } from '../messages/text.ts';
+import { type ClusterState, waitingRequests } from './state.ts';
 
 /** What is: as the last pass saw it. */
-export function statusAnswer({ people, running, assessment }: View<ClusterKind>): StatusAnswer {
-  const { paused, refused } = people;
-  const requests = waitingRequests(people, assessment);
-  const approvals = unexpired(people.approvals, Date.now());
+export function statusAnswer(cluster: ClusterState): StatusAnswer {
+  const { paused, refused, running, assessment } = cluster;
+  const requests = waitingRequests(cluster);
+  const approvals = unexpired(cluster.approvals, Date.now());
   return {
-    ...(paused && { paused }),
+    ...(paused && { paused: requestOf(paused) }),
     ...(running && { operation: running.operation }),
     ...(approvals.length > 0 && { approvals }),
     ...(requests.length > 0 && { requests }),
@@ -21,8 +20,16 @@ export function statusAnswer({ people, running, assessment }: View<ClusterKind>)
   };
 }
 
+/** As {@link planAnswer}, of a cluster. @param operationId of the workflow of its operations */
+export function clusterPlanAnswer({ running, assessment }: ClusterState, operationId: string): PlanAnswer {
+  const answer = planAnswer(assessment);
+  if (running === undefined) return answer;
+  const next = `${running.operation} is under way: send this query to ${operationId} for the steps that are left of these`;
+  return { ...answer, next };
+}
+
 /** What comes next, and why, or why nothing does. */
-export function planAnswer(assessment: Assessment | undefined): PlanAnswer {
+export function planAnswer(assessment: Pick<Assessment, 'decision'> | undefined): PlanAnswer {
   const decision = assessment?.decision;
   switch (decision?.kind) {
     case 'operate': {

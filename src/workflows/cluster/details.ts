@@ -1,7 +1,7 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
 import type { Assessment, Decision } from '../../activities/index.ts';
 import { decisionDetails, plain } from '../messages/markdown.ts';
-import type { ClusterPeople } from './people.ts';
+import type { ClusterState } from './state.ts';
 
 /** As code, like the cells: the UI's tables have no space between their columns. */
 const HEAD =
@@ -10,7 +10,7 @@ const HEAD =
 /** These say once more what others say, for tools that know no kind. */
 const SUMMED_UP: readonly string[] = ['Ready', 'Reconciling', 'Stalled'];
 
-type Asked = Pick<ClusterPeople, 'requests' | 'refused'>;
+type Asked = Pick<ClusterState, 'requests' | 'refused'>;
 
 /** The entity's details: members, conditions, plan, and what people asked for. */
 export function clusterDetails({ decision, summary }: Assessment, asked?: Asked): string {

@@ -1,7 +1,6 @@
-/** The messages between an EtcdBackup's entity and its run, and the ones that only backups understand. */
+/** The messages that only backups understand. */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { BackupAssessment, BackupOperation } from '../../activities/index.ts';
-import type { Outcome } from '../engine/operation.ts';
 import type { Request } from '../../api/values/requests.ts';
 
 /** A backup now, whatever the schedule says. */
@@ -25,17 +24,3 @@ export interface BackupPlanAnswer {
   readonly nextRun?: string;
   readonly blocked?: { readonly reason: string; readonly message: string };
 }
-
-/** Entity → run: end, also in the middle of a step. */
-export const stopSignal = defineSignal<[Request]>('stop');
-
-/** How a run, or another operation of a backup, ended. */
-export interface BackupEnding extends Pick<Outcome, 'message' | 'by'> {
-  readonly operation: BackupOperation;
-  readonly outcome: 'ended' | 'aborted' | 'failed';
-  /** The run that it was about. */
-  readonly startedAt?: string;
-}
-
-/** Run → entity: it ends. */
-export const endedSignal = defineSignal<[BackupEnding]>('ended');

@@ -1,7 +1,6 @@
-/** The messages that only clusters understand, and the messages between a cluster's entity and its operation. */
+/** The messages that only clusters understand. */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Actor, Assessment, Operation } from '../../activities/index.ts';
-import type { Outcome } from '../engine/operation.ts';
+import type { Actor, Assessment } from '../../activities/index.ts';
 import type { Request } from '../../api/values/requests.ts';
 
 /** Lets one step go on that waits for a person. What it waits for stands in the plan (query `plan`) and in status. */
@@ -52,34 +51,3 @@ export interface PlanAnswer {
   /** What to send with `approve`, and who you are, to let it go on. */
   readonly approve?: Pick<ApproveRequest, 'operation' | 'ids'>;
 }
-
-/** What people asked for, passed from the entity to the operation that it runs. What nobody asked for is absent. */
-export interface Control {
-  readonly paused: Request | undefined;
-  readonly abort: Request | undefined;
-  readonly approvals?: Actor['approvals'];
-  readonly requests?: Actor['requests'];
-  readonly aborted?: Actor['aborted'];
-  readonly failed?: Actor['failed'];
-  readonly spent?: Actor['spent'];
-}
-
-/** Entity → operation. */
-export const controlSignal = defineSignal<[Control?]>('control');
-
-/** How an operation ended. */
-export interface Ending extends Outcome {
-  readonly operation: Operation;
-  /** Of its workflow. Absent: of an earlier release. */
-  readonly runId?: string;
-}
-
-/** Operation → entity: another pass was made, or the operation ends. */
-export interface Progress {
-  readonly assessment?: Assessment;
-  readonly ending?: Ending;
-  /** Approvals that it has used up. */
-  readonly used?: readonly (number | string)[];
-}
-
-export const progressSignal = defineSignal<[Progress?]>('progress');

@@ -17,11 +17,6 @@ export interface Changed {
   readonly resourceVersion?: string;
 }
 
-/** What the workflows of clusters and backups both take from people. */
-export type CommonMessage =
-  | { readonly kind: 'pause' | 'abort'; readonly request: Request }
-  | { readonly kind: 'resume' | 'resync' };
-
 export const changedSignal = defineSignal<[Changed?]>('changed');
 export const pauseSignal = defineSignal<[Request?]>('pause');
 export const resumeSignal = defineSignal<[Request?]>('resume');

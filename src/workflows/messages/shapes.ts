@@ -4,8 +4,8 @@
  */
 import type { Assessment, BackupAssessment, RestoreAssessment, StepTiming } from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/values/requests.ts';
-import type { BackupEnding } from './backup.ts';
-import type { Control, Progress } from './cluster.ts';
+import type { BackupEnding } from '../backup/state.ts';
+import type { Ending } from '../cluster/state.ts';
 
 type Shape = (value: unknown) => boolean;
 
@@ -193,41 +193,15 @@ const restoreAssessment = record({
   cluster: optional(record({ namespace: text, name: text, uid: text })),
 });
 
-const progress = record({
-  assessment: optional(assessment),
-  ending: optional(
-    record({
-      operation: name,
-      runId: optional(name),
-      outcome: oneOf('ended', 'aborted', 'failed', 'handedBack'),
-      message: optional(text),
-      step: optional(name),
-      by: optional(request),
-    }),
-  ),
+const clusterEnding = record({
+  operation: name,
+  runId: optional(name),
+  outcome: oneOf('ended', 'aborted', 'failed', 'handedBack'),
+  message: optional(text),
+  step: optional(name),
+  by: optional(request),
   used: optional(listOf(id)),
-});
-
-const control = record({
-  paused: optional(request),
-  abort: optional(request),
-  approvals: optional(
-    listOf(record({ id: integer, operation: name, ids: listOf(text), by: text, expiresAt: number })),
-  ),
-  requests: optional(
-    listOf(
-      record({
-        id: integer,
-        kind: oneOf(...Object.keys(OPERATION_OF)),
-        target: text,
-        by: text,
-        ids: optional(listOf(text)),
-      }),
-    ),
-  ),
-  spent: optional(listOf(text)),
-  aborted: optional(record({ operation: name, generation: number, subject: optional(text) })),
-  failed: optional(record({ operation: name, step: optional(name), message: text, retryAt: number })),
+  assessment: optional(assessment),
 });
 
 const backupEnding = record({
@@ -250,9 +224,6 @@ export const isAssessment = assessment as Guard<Assessment>;
 export const isBackupAssessment = backupAssessment as Guard<BackupAssessment>;
 export const isRestoreAssessment = restoreAssessment as Guard<RestoreAssessment>;
 
-/** What an operation reports to its entity. */
-export const isProgress = limited(progress) as Guard<Progress>;
-/** What an entity sends to its operation. */
-export const isControl = limited(control) as Guard<Control>;
-/** What a run of a backup reports to its entity. */
+/** What an operation reports to a run that has not started it. */
+export const isEnding = limited(clusterEnding) as Guard<Ending>;
 export const isBackupEnding = limited(backupEnding) as Guard<BackupEnding>;

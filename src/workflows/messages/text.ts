@@ -1,6 +1,12 @@
 /** Reads what people send, whatever it is: a handler that throws would block its workflow for good. */
 import type { Request } from '../../api/values/requests.ts';
 
+/** When it came tells it from a later one of the same. */
+export interface Received extends Request {
+  /** In milliseconds since the epoch. */
+  readonly at?: number;
+}
+
 /** Texts of people end up in status and histories: they are kept short. */
 const MAX_LENGTH = 200;
 /** As long as `spec.by` of an EtcdRequest may be: two identities with the same beginning are two people. */
@@ -31,4 +37,9 @@ export function requestFrom(sent: unknown): Request {
   const { by, reason } =
     typeof sent === 'string' ? { reason: sent } : ((sent ?? {}) as Record<string, unknown>);
   return { ...(by ? { by: identityText(by) } : {}), ...(reason ? { reason: shortText(reason) } : {}) };
+}
+
+/** Who asked and why, for answers. */
+export function requestOf({ by, reason }: Received): Request {
+  return { ...(by !== undefined && { by }), ...(reason !== undefined && { reason }) };
 }

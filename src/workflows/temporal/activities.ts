@@ -15,7 +15,7 @@ import {
 import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
 import type { Activities, StepTiming } from '../../activities/index.ts';
 import type { FailureType } from '../../api/failures.ts';
-import { doneWith, type StepOutcome } from '../engine/operation.ts';
+import { doneWith, type StepOutcome } from '../operation.ts';
 import { shareOf } from '../../api/values/priority.ts';
 import { transfersQueue } from '../messages/resource.ts';
 import { messageOfFailure } from './step-failure.ts';

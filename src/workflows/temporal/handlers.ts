@@ -1,10 +1,10 @@
-/** The handlers of the messages that clusters and backups have in common. They dispatch events; the engine decides what follows. */
-import { setHandler } from '@temporalio/workflow';
+/** The handlers of the messages that clusters and backups have in common. They change what the workflow remembers; its loop goes on from there. */
+import { log, setDefaultSignalHandler, setHandler } from '@temporalio/workflow';
+import { endedSignal } from '../messages/operation.ts';
 import {
   abortSignal,
   abortUpdate,
   changedSignal,
-  type CommonMessage,
   pauseSignal,
   pauseUpdate,
   planQuery,
@@ -14,53 +14,61 @@ import {
   resyncUpdate,
   statusQuery,
 } from '../messages/resource.ts';
-import { requestFrom } from '../messages/text.ts';
+import { type Received, requestFrom } from '../messages/text.ts';
 
-/** What a resource adds. */
-interface Answers {
+/** What a resource does on them. */
+interface Reactions {
   /** What the signals do, for people. */
   readonly describe: { readonly resync: string; readonly pause: string; readonly abort: string };
+  changed(): void;
+  pause(request: Received): void;
+  resume(): void;
+  resync(): void;
+  abort(request: Received): void;
   /** What is answered to a pause. */
   readonly paused: string;
   /** What is answered to an abort, right before it takes effect. */
-  abort(): string;
-  /** Answers an update with this text, when it has taken effect. */
-  confirm(answer: string): string | Promise<string>;
+  aborted(): string;
+  /** Resolves when what was asked for has reached the operation under way. */
+  received(): Promise<void>;
+  /** An operation that another run has started reports its end. */
+  ended(sent: unknown): 'taken' | 'rejected';
   status(): unknown;
   plan(): unknown;
 }
 
-interface Driver {
-  dispatch(
-    event: { readonly kind: 'changed' } | { readonly kind: 'message'; readonly message: CommonMessage },
-  ): void;
-}
-
-export function handleCommonMessages(driver: Driver, answers: Answers): void {
-  const { describe } = answers;
-  const send = (message: CommonMessage) => driver.dispatch({ kind: 'message', message });
-  const pause = (sent: unknown) => send({ kind: 'pause', request: received(sent) });
-  const abort = (sent: unknown) => send({ kind: 'abort', request: received(sent) });
-  const resume = () => send({ kind: 'resume' });
-  const changed = () => driver.dispatch({ kind: 'changed' });
-  setHandler(changedSignal, changed, { description: 'look again (sent by the watcher)' });
-  setHandler(resyncSignal, () => send({ kind: 'resync' }), { description: describe.resync });
-  setHandler(pauseSignal, pause, { description: describe.pause });
-  setHandler(resumeSignal, resume, { description: 'continue after a pause' });
-  setHandler(abortSignal, abort, { description: describe.abort });
-  setHandler(pauseUpdate, sent => (pause(sent), answers.confirm(answers.paused)));
-  setHandler(resumeUpdate, () => (resume(), answers.confirm('resumed')));
-  setHandler(resyncUpdate, () => (send({ kind: 'resync' }), answers.confirm('a pass looks again')));
+export function handleCommonMessages(to: Reactions): void {
+  const { describe } = to;
+  const confirmed = async (answer: string): Promise<string> => {
+    await to.received();
+    return answer;
+  };
+  setHandler(changedSignal, () => to.changed(), { description: 'look again (sent by the watcher)' });
+  setHandler(resyncSignal, () => to.resync(), { description: describe.resync });
+  setHandler(pauseSignal, sent => to.pause(received(sent)), { description: describe.pause });
+  setHandler(resumeSignal, () => to.resume(), { description: 'continue after a pause' });
+  setHandler(abortSignal, sent => to.abort(received(sent)), { description: describe.abort });
+  setHandler(pauseUpdate, sent => (to.pause(received(sent)), confirmed(to.paused)));
+  setHandler(resumeUpdate, () => (to.resume(), confirmed('resumed')));
+  setHandler(resyncUpdate, () => (to.resync(), confirmed('a pass looks again')));
   setHandler(abortUpdate, sent => {
-    const answer = answers.abort();
-    abort(sent);
-    return answers.confirm(answer);
+    const answer = to.aborted();
+    to.abort(received(sent));
+    return confirmed(answer);
   });
-  setHandler(statusQuery, () => answers.status(), { description: 'the state that the last pass observed' });
-  setHandler(planQuery, () => answers.plan(), { description: 'the next steps and the reason for them' });
+  setHandler(endedSignal, sent => {
+    if (to.ended(sent) === 'rejected')
+      log.warn('a signal was rejected: only operations may send it', { signal: 'ended' });
+  });
+  setHandler(statusQuery, () => to.status(), { description: 'the state that the last pass observed' });
+  setHandler(planQuery, () => to.plan(), { description: 'the next steps and the reason for them' });
 }
 
-/** When it came tells it from a later one of the same. */
-function received(sent: unknown) {
+/** To be called after every other handler is set: signals that came before go to this one from then on. */
+export function ignoreUnknownSignals(): void {
+  setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
+}
+
+function received(sent: unknown): Received {
   return { ...requestFrom(sent), at: Date.now() };
 }

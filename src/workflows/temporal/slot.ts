@@ -1,7 +1,8 @@
-/** The one slot of an entity: Temporal's uniqueness of workflow ids is the lock. */
-import type { Priority } from '@temporalio/common';
-import { operationWorkflowId, type ResourceId } from '../../api/names.ts';
+/** The slot of a resource in Temporal: the uniqueness of workflow ids is the lock. */
 import {
+  defineSearchAttributeKey,
+  type Priority,
+  type SearchAttributePair,
   WorkflowExecutionAlreadyStartedError,
   type Workflow,
   type WorkflowResultType,
@@ -9,23 +10,62 @@ import {
 import {
   ChildWorkflowFailure,
   type ChildWorkflowHandle,
-  type ExternalWorkflowHandle,
   getExternalWorkflowHandle,
   ParentClosePolicy,
   rootCause,
+  setHandler,
   startChild,
   TerminatedFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import { GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
+import { operationWorkflowId, type ResourceId } from '../../api/names.ts';
+import { endedSignal, followSignal, handOverSignal } from '../messages/operation.ts';
+import { abortSignal } from '../messages/resource.ts';
+import { requestFrom } from '../messages/text.ts';
+import { abortOperation, type Asked } from '../operation.ts';
+import type { Ask } from '../slot.ts';
 
-/** The operation in the slot of this entity. */
-export function inSlot(): ExternalWorkflowHandle {
-  return getExternalWorkflowHandle(operationWorkflowId(workflowInfo().workflowId));
+/** Asks the operation in the slot of this resource for something. False: there is none. */
+export async function askOperation(ask: Ask): Promise<boolean> {
+  const operation = getExternalWorkflowHandle(operationWorkflowId(workflowInfo().workflowId));
+  const sent =
+    ask.kind === 'abort'
+      ? operation.signal(abortSignal, ask.request)
+      : operation.signal(ask.kind === 'follow' ? followSignal : handOverSignal);
+  return sent.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Registers the handlers of what an operation is asked for. */
+export function handleAsks(asked: Asked): void {
+  setHandler(abortSignal, sent => abortOperation(asked, requestFrom(sent)), {
+    description: 'end: {"by": "…", "reason": "…"}',
+  });
+  setHandler(handOverSignal, () => void (asked.handOver = true), {
+    description:
+      'end after the step under way: a person asked for something (sent by the workflow of the resource)',
+  });
+  setHandler(followSignal, () => void (asked.follow = true), {
+    description:
+      'report the end (sent by a run of the workflow of the resource that has not started this one)',
+  });
+}
+
+/** Reports the end of an operation to the run of the resource's workflow that follows it, if one does. */
+export async function reportEnd(entity: string, { follow }: Asked, ending: object): Promise<void> {
+  // Waited for: the server drops a signal of a workflow that completes with the same task.
+  if (follow)
+    await getExternalWorkflowHandle(entity)
+      .signal(endedSignal, ending)
+      .catch(() => undefined);
 }
 
 /**
- * Starts an operation; undefined when the slot is taken: one outlived the run of the entity that started it.
- * @param how `priority`: when it is not that of the entity
+ * Starts an operation; undefined when the slot is taken: one outlived the run that started it.
+ * @param how `priority`: when it is not that of the resource's workflow
  */
 export async function startInSlot<W extends Workflow>(
   operation: string,
@@ -39,12 +79,21 @@ export async function startInSlot<W extends Workflow>(
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...(priority && { priority }),
       staticSummary: `${operation} ${namespace}/${name}`,
+      typedSearchAttributes: generation(),
     });
     return { runId: child.firstExecutionRunId, result: resultOf(child, operation) };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     return undefined;
   }
+}
+
+const GENERATION = defineSearchAttributeKey(GENERATION_ATTRIBUTE, 'INT');
+
+/** An operation is of the generation of the run that starts it. */
+function generation(): SearchAttributePair[] {
+  const value = workflowInfo().typedSearchAttributes.get(GENERATION);
+  return value === undefined ? [] : [{ key: GENERATION, value }];
 }
 
 /** The result of an operation, or why it has none: it was terminated, or it failed by a fault of the operator. */

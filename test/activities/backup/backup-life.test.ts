@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { StoreError } from '../../../src/store/port.ts';
+import { abort, requestBackup } from '../../../src/workflows/backup/state.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { secret } from '../../fakes/certificates.ts';
 import type { FakeCluster } from '../../fakes/etcd/etcd.ts';
@@ -126,7 +127,7 @@ describe('a single backup', () => {
   it('can be asked for again: what is asked for gets a name of its own', async () => {
     const world = aWorld();
     await world.run();
-    world.say({ kind: 'backup', request: { by: 'ana' } });
+    world.say(state => requestBackup(state, { by: 'ana' }));
     await world.run();
     expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v\d+_2026-11-21-10/)]);
     expect(world.status).toMatchObject({ phase: 'Succeeded', succeeded: true });
@@ -143,7 +144,7 @@ describe('a single backup', () => {
     await world.run();
     expect(world.status).toMatchObject({ phase: 'Failed' });
     world.store.beforeCall = () => {};
-    world.say({ kind: 'backup', request: { by: 'ana' } });
+    world.say(state => requestBackup(state, { by: 'ana' }));
     await world.run();
     expect(world.objects).toEqual([KEY]);
     expect(world.status).toMatchObject({
@@ -165,7 +166,7 @@ describe('a single backup', () => {
     expect(world.status.conditions).toContainEqual(
       expect.objectContaining({ type: 'Succeeded', status: 'True', reason: 'RecordedBefore' }),
     );
-    world.say({ kind: 'backup', request: { by: 'ana' } });
+    world.say(state => requestBackup(state, { by: 'ana' }));
     await world.run();
     expect(world.store.objects.get(KEY)?.bytes.toString()).toBe('precious');
     expect(world.objects).toEqual([KEY, expect.stringMatching(/^etcd\/example_v/)]);
@@ -412,7 +413,7 @@ describe('periodic backups', () => {
     await world.run();
     expect(world.status).toMatchObject({ phase: 'Suspended' });
     expect(world.objects).toEqual([]);
-    world.say({ kind: 'backup', request: { by: 'ana', reason: 'before the upgrade' } });
+    world.say(state => requestBackup(state, { by: 'ana', reason: 'before the upgrade' }));
     await world.run();
     expect(world.objects).toHaveLength(1);
     expect(world.status.lastRun).toMatchObject({
@@ -510,7 +511,7 @@ describe('trouble', () => {
       await world.run();
       expect(world.status.schedule).toMatchObject({ failures: 1 });
       world.store.beforeCall = () => {};
-      if (mend === 'ask') world.say({ kind: 'backup', request: { by: 'ana' } });
+      if (mend === 'ask') world.say(state => requestBackup(state, { by: 'ana' }));
       else await world.edit({ ...SPEC, ...hourly, s3: { path: 'backups/mended' } });
       await world.run();
       await world.run();
@@ -524,7 +525,7 @@ describe('trouble', () => {
     const world = aWorld(hourly);
     world.store.beforeCall = () => {
       const { startedAt } = world.status.progress ?? {};
-      if (startedAt !== undefined) world.say({ kind: 'abort', request: { by: 'ana' } });
+      if (startedAt !== undefined) world.say(state => abort(state, { by: 'ana' }));
       throw new StoreError('unavailable', 'connect ECONNREFUSED');
     };
     await world.run();

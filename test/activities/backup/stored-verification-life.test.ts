@@ -1,5 +1,6 @@
 /** Stored backups that are verified because an EtcdRequest asks for it, in memory: every verdict, killed at every call. */
 import { describe, expect, it } from 'vitest';
+import { abort } from '../../../src/workflows/backup/state.ts';
 import type { BackupWorld } from '../../worlds/backup-world.ts';
 import { askToVerify, backedUp, DATABASE, LOCATION, UID } from '../../worlds/stored-backup.ts';
 import { snapshotBytes } from '../../fakes/etcd/snapshot.ts';
@@ -188,7 +189,7 @@ describe('a verification without a verdict', () => {
     const world = await backedUp();
     world.verifier.report = () => {
       world.kill(world.calls + 1, false);
-      world.say({ kind: 'abort', request: { by: 'bob', reason: 'too slow' } });
+      world.say(state => abort(state, { by: 'bob', reason: 'too slow' }));
       return 'never heard';
     };
     askToVerify(world);

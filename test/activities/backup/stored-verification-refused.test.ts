@@ -1,5 +1,6 @@
 /** Verifications of stored backups that make no sense, or come too late: refused with the reason, and nothing is done. */
 import { describe, expect, it } from 'vitest';
+import { pause } from '../../../src/workflows/backup/state.ts';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { WantedVerification } from '../../../src/api/values/requests.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
@@ -53,7 +54,7 @@ describe('a request is refused', () => {
 
 it('a request that has waited too long for a paused EtcdBackup expires', async () => {
   const world = await backedUp();
-  world.say({ kind: 'pause', request: { by: 'bob' } });
+  world.say(state => pause(state, { by: 'bob' }));
   askToVerify(world);
   await world.run();
   expect(world.became(UID)).toMatchObject({ state: 'waiting' });

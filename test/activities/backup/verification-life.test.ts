@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
+import { abort, requestBackup } from '../../../src/workflows/backup/state.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';
 import { snapshotBytes, snapshotStream } from '../../fakes/etcd/snapshot.ts';
 
@@ -157,7 +158,7 @@ describe('a verification that shows less than was asked', () => {
 
 it('a backup that a person asks for before it is there is the single one, also while it is verified', async () => {
   const world = aWorld({ verify: 'Structure' });
-  world.say({ kind: 'backup', request: { by: 'ana' } });
+  world.say(state => requestBackup(state, { by: 'ana' }));
   await world.run();
   expect(world.objects).toEqual([KEY]);
   expect(world.status).toMatchObject({
@@ -188,7 +189,7 @@ describe('a run that is stopped', () => {
     const world = aWorld();
     world.verifier.report = () => {
       world.kill(world.calls + 1, false);
-      world.say({ kind: 'abort', request: { by: 'ana' } });
+      world.say(state => abort(state, { by: 'ana' }));
       return 'never heard';
     };
     await world.run();

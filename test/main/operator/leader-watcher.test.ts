@@ -29,7 +29,13 @@ beforeEach(() => {
   log = [];
   made = 0;
   const onLeading = (isLeading: boolean) => log.push(isLeading ? 'leads' : 'leads no more');
-  leader = new LeaderWatcher({ make: watcher, logger: { error: () => {} }, onLeading, keepMs: 60_000 });
+  leader = new LeaderWatcher({
+    make: watcher,
+    prepare: async () => {},
+    logger: { error: () => {} },
+    onLeading,
+    keepMs: 60_000,
+  });
 });
 
 afterEach(() => vi.useRealTimers());
@@ -46,30 +52,60 @@ test('a term that is lost and won ten times has one watcher, which lists once', 
   expect(log).not.toContain('w1 stop');
 });
 
+/** What is due at this moment is done. */
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
 test('what is not won again within its time is let go, and the next term begins anew', async () => {
   leader.begin();
+  await settle();
   leader.end();
   await vi.advanceTimersByTimeAsync(61_000);
-  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+  expect(log).toEqual(['leads', 'w1 start', 'leads no more', 'w1 pause', 'w1 stop']);
   expect(leader.synced()).toBe(false);
   leader.begin();
-  expect(log.at(-2)).toBe('w2 start');
+  await settle();
+  expect(log.at(-1)).toBe('w2 start');
 });
 
 test('a watcher is renewed at once while it leads, and with the next term otherwise', async () => {
   leader.begin();
+  await settle();
   leader.renew();
-  expect(log).toEqual(['w1 start', 'leads', 'w1 stop', 'w2 start']);
+  await settle();
+  expect(log).toEqual(['leads', 'w1 start', 'w1 stop', 'w2 start']);
   leader.end();
   leader.renew();
   expect(log.slice(4)).toEqual(['leads no more', 'w2 pause', 'w2 stop']);
   leader.begin();
-  expect(log.slice(7)).toEqual(['w3 start', 'leads']);
+  await settle();
+  expect(log.slice(7)).toEqual(['leads', 'w3 start']);
+});
+
+test('a watcher starts after what has to come before it, unless its term has ended meanwhile', async () => {
+  const { promise: prepared, resolve } = Promise.withResolvers<void>();
+  leader = new LeaderWatcher({
+    make: watcher,
+    prepare: () => prepared,
+    logger: { error: () => {} },
+    onLeading: () => {},
+    keepMs: 60_000,
+  });
+  leader.begin();
+  await settle();
+  expect(log).toEqual([]);
+  leader.end();
+  resolve();
+  await settle();
+  expect(log).toEqual(['w1 pause']);
+  leader.begin();
+  await settle();
+  expect(log.at(-1)).toBe('w2 start');
 });
 
 test('after the close no term begins', async () => {
   leader.begin();
+  await settle();
   await leader.close();
   leader.begin();
-  expect(log).toEqual(['w1 start', 'leads', 'leads no more', 'w1 pause', 'w1 stop']);
+  expect(log).toEqual(['leads', 'w1 start', 'leads no more', 'w1 pause', 'w1 stop']);
 });

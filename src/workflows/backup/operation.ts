@@ -1,0 +1,54 @@
+/** An operation of an EtcdBackup: step → pass → next step. Unlike those of clusters, its steps can be ended in the middle. */
+import type { BackupAssessment } from '../../activities/index.ts';
+import type { Asked, Outcome, StepOutcome } from '../operation.ts';
+import { TRIES } from '../repeats.ts';
+import type { BackupEnding, BackupWork } from './state.ts';
+
+export interface BackupOperationHost {
+  pass(): Promise<BackupAssessment>;
+  /** Ends the step in the middle when `asked.interrupt` is called. */
+  perform(work: BackupWork): Promise<StepOutcome>;
+}
+
+export async function runBackupOperation(
+  first: BackupWork,
+  asked: Asked,
+  host: BackupOperationHost,
+): Promise<BackupEnding> {
+  let refusals = 0;
+  for (let work = first; ; ) {
+    if (asked.abort !== undefined) return endingOf(work, { outcome: 'aborted', by: asked.abort });
+    const done = await host.perform(work);
+    refusals = done.kind === 'changed' ? refusals + 1 : 0;
+    if (done.kind === 'interrupted') continue;
+    if (done.kind === 'failed' || (done.kind === 'changed' && refusals === TRIES))
+      return endingOf(work, { outcome: 'failed', message: done.message });
+    if (done.kind === 'done' && isOver(work)) return endingOf(work, { outcome: 'ended' });
+    const next = nextOf(work, await host.pass());
+    if (next === undefined) return endingOf(work, { outcome: 'ended' });
+    work = next;
+  }
+}
+
+function isOver({ operation }: BackupWork): boolean {
+  return operation === 'pruneBackups' || operation === 'verifyStoredBackup';
+}
+
+/** What a pass plans, when it is still about the same run. */
+function nextOf({ operation }: BackupWork, { decision }: BackupAssessment): BackupWork | undefined {
+  const goesOn = decision.kind === 'operate' && decision.operation === operation;
+  return goesOn && decision.step.kind !== 'beginBackup' ? decision : undefined;
+}
+
+/** How it ended, and which run, or which verification, it was about. */
+export function endingOf(
+  { operation, step }: BackupWork,
+  outcome: Pick<BackupEnding, 'outcome'> & Pick<Outcome, 'message' | 'by'>,
+): BackupEnding {
+  return {
+    operation,
+    ...('startedAt' in step && { startedAt: step.startedAt }),
+    ...('request' in step && { startedAt: step.request }),
+    ...outcome,
+  };
+}

@@ -1,0 +1,257 @@
+/** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
+import type { Actor, Assessment, Operation } from '../../activities/index.ts';
+import { OPERATION_OF, type Request } from '../../api/values/requests.ts';
+import type { Received } from '../messages/text.ts';
+import type { ResourceState } from '../host.ts';
+import type { Ended } from '../operation.ts';
+import type { Repeats } from '../repeats.ts';
+import type { SlotState } from '../slot.ts';
+import { type Approval, unexpired, withApproval } from './approvals.ts';
+import { afterVerdicts, type PersonRequest, type Verdict } from './requests.ts';
+
+/** How an operation ended, of which run of its workflow, and what it saw. */
+export interface Ending extends Ended {
+  readonly operation: Operation;
+  readonly runId?: string;
+}
+
+/** An operation under way, and what an abort of it holds for. */
+type Running = { readonly operation: Operation } & Pick<
+  NonNullable<Actor['aborted']>,
+  'generation' | 'subject'
+>;
+
+/** What one run hands to the next. */
+interface Remembered {
+  paused: Received | undefined;
+  /** Asked for, and the operation under way has not ended yet. */
+  abort: Request | undefined;
+  aborted: Actor['aborted'];
+  failed: Actor['failed'];
+  /** The run of the operation that ended last. */
+  ran: Actor['ran'];
+  /** Given and not used yet. */
+  approvals: readonly Approval[];
+  /** Asked for and not done yet. */
+  requests: readonly PersonRequest[];
+  /** What passes said of requests lately. */
+  judged: readonly Verdict[];
+  /** Approvals and requests are numbered, over all runs. */
+  nextId: number;
+  /** Uids of EtcdRequests of which nothing holds any more: a message has ended it, or the approval was used. */
+  spent: readonly string[];
+  /** The last message that was refused, and why. */
+  refused: string | undefined;
+  running: Running | undefined;
+  /** What was done again and again. */
+  repeats: Repeats | undefined;
+  /** Operations that failed in a row. */
+  failures: number;
+  /** The last pass. */
+  assessment: Assessment | undefined;
+  /** The search attributes as they were last written. */
+  published: string;
+}
+
+export interface ClusterState extends Remembered, ResourceState, SlotState<Ending> {
+  /** Passes of this run, those of operations that have ended among them. */
+  passes: number;
+}
+
+export type Carried = Readonly<Partial<Remembered>>;
+
+/** The state of a run that begins. */
+export function newCluster(carried: Carried = {}): ClusterState {
+  return {
+    paused: undefined,
+    abort: undefined,
+    aborted: undefined,
+    failed: undefined,
+    ran: undefined,
+    approvals: [],
+    requests: [],
+    judged: [],
+    nextId: 1,
+    spent: [],
+    refused: undefined,
+    running: undefined,
+    repeats: undefined,
+    failures: 0,
+    assessment: undefined,
+    published: '',
+    ...carried,
+    changed: true,
+    cancelled: false,
+    gone: false,
+    asks: [],
+    reported: undefined,
+    passes: 0,
+  };
+}
+
+/** What a run hands to the next. One that has nothing under way begins with a pass. */
+export function carriedOf(cluster: ClusterState): Carried {
+  const { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused } = cluster;
+  const { spent, running, repeats, failures, published } = cluster;
+  const assessment = running && cluster.assessment;
+  const asked = { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused };
+  return { ...asked, spent, running, repeats, failures, published, assessment };
+}
+
+/** What people asked for and what has ended, as the planner takes it. */
+export function actorOf({ paused, aborted, failed, approvals, requests, spent, ran }: ClusterState): Actor {
+  return {
+    ...(paused && { paused }),
+    ...(aborted && { aborted }),
+    ...(failed && { failed }),
+    ...(approvals.length > 0 && { approvals }),
+    ...(requests.length > 0 && { requests }),
+    ...(spent.length > 0 && { spent }),
+    ...(ran && { ran }),
+  };
+}
+
+/** Forgets what no longer holds: a failure that may be tried again, approvals that have expired. */
+export function forgetExpired(cluster: ClusterState, now: number): void {
+  if (cluster.failed !== undefined && now >= cluster.failed.retryAt) cluster.failed = undefined;
+  cluster.approvals = unexpired(cluster.approvals, now);
+}
+
+/** Takes in what a pass has seen, and said of requests. */
+export function afterPass(cluster: ClusterState, assessment: Assessment): void {
+  cluster.assessment = assessment;
+  cluster.passes += 1;
+  const { isNew, ...judged } = afterVerdicts(cluster, assessment.verdicts ?? []);
+  Object.assign(cluster, judged);
+  forgetRevoked(cluster, assessment.revoked ?? {});
+  // The next pass goes on with what was accepted.
+  if (isNew) cluster.changed = true;
+}
+
+/** What an EtcdRequest has ended is forgotten, unless something newer is there. */
+function forgetRevoked(cluster: ClusterState, revoked: NonNullable<Assessment['revoked']>): void {
+  const { paused, aborted, failed } = revoked;
+  const { operation, generation } = cluster.aborted ?? {};
+  if (paused && paused.at === cluster.paused?.at) cluster.paused = undefined;
+  if (aborted && aborted.operation === operation && aborted.generation === generation)
+    cluster.aborted = undefined;
+  if (failed && failed.retryAt === cluster.failed?.retryAt) cluster.failed = undefined;
+}
+
+/** As many uids are remembered: the next pass takes note of them. */
+const MOST_SPENT = 32;
+
+/** Nothing holds of these EtcdRequests any more. */
+function spend(cluster: ClusterState, ids: readonly (number | string | undefined)[]): void {
+  const uids = ids.filter(id => typeof id === 'string' && !cluster.spent.includes(id)) as string[];
+  cluster.spent = [...cluster.spent, ...uids].slice(-MOST_SPENT);
+}
+
+/** What users asked for and is not done: by messages, and by EtcdRequests. */
+export function waitingRequests({ requests, assessment }: Pick<ClusterState, 'requests' | 'assessment'>) {
+  return [...requests, ...(assessment?.holding?.requests ?? [])];
+}
+
+/** Takes in how an operation ended. @param retryAt when it is tried again, had it failed */
+export function afterOperation(
+  cluster: ClusterState,
+  { operation, runId, outcome, message, step, by = cluster.abort, used = [] }: Ending,
+  retryAt: number,
+): void {
+  const { running, abort } = cluster;
+  cluster.running = undefined;
+  cluster.abort = undefined;
+  cluster.ran = runId === undefined ? undefined : { operation, runId };
+  cluster.approvals = cluster.approvals.filter(({ id }) => !used.includes(id));
+  spend(cluster, used);
+  if (outcome === 'failed') {
+    const why = message ?? 'no reason was given';
+    cluster.failed = { operation, ...(step !== undefined && { step }), message: why, retryAt };
+  }
+  // An abort that came when it was handing over is kept.
+  const isAborted = outcome === 'aborted' || (outcome === 'handedBack' && abort !== undefined);
+  if (!isAborted || running === undefined) return;
+  // What somebody asked for is taken back; what the specification asks for is kept from being done again.
+  const request = waitingRequests(cluster).find(({ kind }) => OPERATION_OF[kind] === operation);
+  if (request === undefined) cluster.aborted = { ...running, ...by };
+  else {
+    cluster.requests = cluster.requests.filter(({ id }) => id !== request.id);
+    spend(cluster, [request.id]);
+  }
+}
+
+/** Somebody asked for something that the next step must not come before: it is for the next pass to plan with. */
+function handOver(cluster: ClusterState): void {
+  cluster.changed = true;
+  cluster.asks.push({ kind: 'handOver' });
+}
+
+export function pause(cluster: ClusterState, request: Received): void {
+  cluster.paused = request;
+  handOver(cluster);
+}
+
+export function resume(cluster: ClusterState): void {
+  cluster.paused = undefined;
+  spend(cluster, [cluster.assessment?.holding?.pause]);
+  cluster.changed = true;
+}
+
+/** Also revokes an abort, and retries at once what failed. */
+export function resync(cluster: ClusterState): void {
+  Object.assign(cluster, { aborted: undefined, failed: undefined, failures: 0, repeats: undefined });
+  spend(cluster, [cluster.assessment?.holding?.abort]);
+  cluster.changed = true;
+}
+
+export function abort(cluster: ClusterState, request: Request): void {
+  if (cluster.running === undefined) {
+    revokeWaiting(cluster, request);
+    handOver(cluster);
+  } else {
+    cluster.abort = request;
+    cluster.changed = true;
+    cluster.asks.push({ kind: 'abort', request });
+  }
+}
+
+export function approve(cluster: ClusterState, approval: Approval, now: number): void {
+  cluster.nextId += 1;
+  cluster.approvals = withApproval(cluster.approvals, approval, now);
+  cluster.changed = true;
+}
+
+export function ask(cluster: ClusterState, request: PersonRequest): void {
+  cluster.nextId += 1;
+  cluster.requests = [...cluster.requests, request];
+  handOver(cluster);
+}
+
+/** With no operation under way: takes back what was asked for, or keeps what waits for an approval from being done. */
+function revokeWaiting(cluster: ClusterState, by: Request): void {
+  const operation = waitsForApproval(cluster.assessment);
+  if (waitingRequests(cluster).length > 0) {
+    cluster.requests = [];
+    spend(
+      cluster,
+      (cluster.assessment?.holding?.requests ?? []).map(({ id }) => id),
+    );
+  } else if (operation !== undefined)
+    cluster.aborted = { operation, generation: cluster.assessment?.generation ?? 0, ...by };
+}
+
+function waitsForApproval(assessment: Assessment | undefined): string | undefined {
+  const decision = assessment?.decision;
+  return decision?.kind === 'blocked' ? decision.consent?.operation : undefined;
+}
+
+/** What an abort comes to, as it is answered. */
+export function answerToAbort(cluster: ClusterState): string {
+  const { running, assessment } = cluster;
+  if (running !== undefined) return `${running.operation} ends at its next step`;
+  const taken = waitingRequests(cluster).map(({ kind, target }) => `${kind} ${target}`.trim());
+  if (taken.length > 0) return `revoked: ${taken.join(', ')}`;
+  const operation = waitsForApproval(assessment);
+  if (operation === undefined) return 'nothing to abort: no operation is running';
+  return `${operation} does not run until the specification changes or you send resync`;
+}

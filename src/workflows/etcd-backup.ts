@@ -1,0 +1,94 @@
+/**
+ * The workflow of an EtcdBackup: wait → pass → carry out the operation that the pass plans → wait, for as long as the resource exists. While
+ * an operation is under way passes go on: an edit is seen at once, and a deletion ends a backup.
+ */
+import { backoffMs } from '../api/values/backoff.ts';
+import type { BackupActor, BackupAssessment } from '../activities/index.ts';
+import {
+  afterOperation,
+  afterPass,
+  afterStart,
+  backupActor,
+  type BackupEnding,
+  type BackupState,
+  type BackupWork,
+  forgetExpired,
+} from './backup/state.ts';
+import { close, isOver, rest, type RunEnd } from './host.ts';
+import { type SlotHost, type Started, untilEnded } from './slot.ts';
+
+export interface BackupHost extends SlotHost {
+  pass(actor: BackupActor): Promise<BackupAssessment>;
+  /** Starts an operation; undefined: one that another run started is still under way. */
+  start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
+  /** Shows people the last pass. */
+  show(): void;
+}
+
+const BACKOFF = { firstMs: 10_000, maxMs: 600_000 };
+
+export async function runBackup(backup: BackupState, host: BackupHost): Promise<RunEnd> {
+  // A run that continues another goes on with its operation.
+  if (backup.running !== undefined && !(await hasEnded(backup, host, undefined))) return 'continueAsNew';
+  for (;;) {
+    if (isOver(backup, host)) return 'continueAsNew';
+    const { decision } = await pass(backup, host);
+    if (decision.kind === 'gone') return close(backup, host);
+    if (decision.kind !== 'operate') await rest(backup, host, host.now() + decision.nextLookSeconds * 1_000);
+    else if (isHeldBack(backup, decision, host.now())) {
+      await rest(backup, host, backup.retryAt);
+      // Something changed: what failed may succeed now.
+      backup.retryAt = undefined;
+    } else if (!(await operate(backup, host, decision))) return 'continueAsNew';
+  }
+}
+
+async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssessment> {
+  forgetExpired(backup, host.now());
+  backup.changed = false;
+  const assessment = await host.pass(backupActor(backup));
+  afterPass(backup, assessment);
+  host.show();
+  return assessment;
+}
+
+/** The planner holds back what may wait; letting a resource go it plans again at once. */
+function isHeldBack({ failed, retryAt = 0 }: BackupState, { operation }: BackupWork, now: number): boolean {
+  return now < retryAt && operation === 'releaseBackup' && failed?.operation === operation;
+}
+
+/** Carries out an operation as a child workflow, in the one slot there is. False: it goes on, and the next run is to follow it. */
+async function operate(backup: BackupState, host: BackupHost, work: BackupWork): Promise<boolean> {
+  backup.running = work.operation;
+  backup.asks = [];
+  backup.reported = undefined;
+  const started = await host.start(work);
+  if (started !== undefined) afterStart(backup, work);
+  return hasEnded(backup, host, started);
+}
+
+/** Waits for the end of the operation under way. @param started undefined: by another run */
+async function hasEnded(
+  backup: BackupState,
+  host: BackupHost,
+  started: Started<BackupEnding> | undefined,
+): Promise<boolean> {
+  const meanwhile = () => passBeside(backup, host);
+  const ending = await untilEnded(backup, host, { started, meanwhile });
+  if (ending === 'left') return false;
+  if (ending === 'lost') backup.running = undefined;
+  else {
+    backup.failures = ending.outcome === 'failed' ? backup.failures + 1 : 0;
+    afterOperation(backup, ending, host.now() + backoffMs(BACKOFF, backup.failures));
+  }
+  return true;
+}
+
+/** A pass while an operation is under way, which ends with the resource, or by an EtcdRequest. */
+async function passBeside(backup: BackupState, host: BackupHost): Promise<void> {
+  const { decision, stop } = await pass(backup, host);
+  if (stop !== undefined) backup.asks.push({ kind: 'abort', request: stop });
+  const isReleased = decision.kind === 'operate' && decision.operation === 'releaseBackup';
+  if (decision.kind === 'gone' || (isReleased && backup.running !== 'releaseBackup'))
+    backup.asks.push({ kind: 'abort', request: { by: 'deletion of the resource' } });
+}

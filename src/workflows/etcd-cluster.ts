@@ -1,0 +1,131 @@
+/** The workflow of an EtcdCluster: wait → pass → carry out the operation that the pass plans → wait, for as long as the resource exists. */
+import { backoffMs } from '../api/values/backoff.ts';
+import type { Actor, Assessment } from '../activities/index.ts';
+import {
+  actorOf,
+  afterPass,
+  afterOperation,
+  type ClusterState,
+  type Ending,
+  forgetExpired,
+} from './cluster/state.ts';
+import { close, isOver, rest, type RunEnd } from './host.ts';
+import type { Work } from './operation.ts';
+import { isPutBack, over, repeated, repeatsAtOnce, TRIES, waitsUntil } from './repeats.ts';
+import { type SlotHost, type Started, untilEnded } from './slot.ts';
+
+export interface ClusterHost extends SlotHost {
+  pass(actor: Actor): Promise<Assessment>;
+  /** Starts an operation; undefined: one that another run started is still under way. */
+  start(work: Work, actor: Actor): Promise<Started<Ending> | undefined>;
+  /** Shows people the last pass. */
+  show(): void;
+}
+
+const BACKOFF = { firstMs: 5_000, maxMs: 300_000 };
+
+export async function runCluster(cluster: ClusterState, host: ClusterHost): Promise<RunEnd> {
+  // A run that continues another goes on with its operation.
+  if (cluster.running !== undefined && !(await hasEnded(cluster, host, undefined))) return 'continueAsNew';
+  for (;;) {
+    if (isOver(cluster, host)) return 'continueAsNew';
+    const { decision } = await pass(cluster, host);
+    if (decision.kind === 'gone') return close(cluster, host);
+    if (decision.kind !== 'operate') {
+      // An operation that failed is tried again, maybe before the next pass is due.
+      const nextPass = host.now() + decision.nextLookSeconds * 1_000;
+      await rest(cluster, host, Math.min(nextPass, cluster.failed?.retryAt ?? nextPass));
+      continue;
+    }
+    // Somebody asked for something during the pass.
+    if (cluster.asks.length > 0) continue;
+    const until = pausedUntil(cluster, decision, host.now());
+    if (until !== undefined) {
+      await rest(cluster, host, until);
+      continue;
+    }
+    if (!(await operate(cluster, host, decision))) return 'continueAsNew';
+    if (cluster.assessment?.decision.kind === 'gone') return close(cluster, host);
+  }
+}
+
+async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessment> {
+  const began = host.now();
+  forgetExpired(cluster, began);
+  cluster.changed = false;
+  cluster.asks = [];
+  const assessment = await host.pass({ ...actorOf(cluster), ...mayRepair(cluster, began) });
+  noteRepair(cluster, assessment, { began, ended: host.now() });
+  afterPass(cluster, assessment);
+  host.show();
+  return assessment;
+}
+
+/** What a pass may repair by itself. What has failed is tried again by an operation, whose success ends the back-off. */
+function mayRepair({ failures, repeats }: ClusterState, now: number): Pick<Actor, 'mayRepair'> {
+  if (failures > 0) return {};
+  return { mayRepair: repeatsAtOnce(repeats, now) ? 'all' : 'missing' };
+}
+
+/** What a pass has repaired counts as what an operation has: whether it was undone at once is seen by the same pass. */
+function noteRepair(
+  cluster: ClusterState,
+  { repaired, decision, generation }: Assessment,
+  { began, ended }: { readonly began: number; readonly ended: number },
+): void {
+  const of = repaired && putBack(repaired.kind, generation);
+  if (of === undefined) return;
+  const isUndone = decision.kind === 'operate' && putBack(decision.step.kind, generation) === of;
+  cluster.repeats = over(repeated(cluster.repeats, of, began), isUndone, ended);
+}
+
+/** What a step puts back that somebody may change again at once, where the next time may wait; a person who edits the specification is answered at once. */
+function putBack(step: string, generation: number): string | undefined {
+  return isPutBack(step) ? `${step} of generation ${generation}` : undefined;
+}
+
+/** Until when an operation waits because the same was done again and again; undefined: it begins now, and is counted. */
+function pausedUntil(cluster: ClusterState, { step }: Work, now: number): number | undefined {
+  const of = putBack(step.kind, cluster.assessment?.generation ?? 0);
+  if (of === undefined) return undefined;
+  const until = waitsUntil(cluster.repeats, of, now);
+  if (until === undefined) cluster.repeats = repeated(cluster.repeats, of, now);
+  return until;
+}
+
+/** Carries out an operation as a child workflow, in the one slot there is. False: it goes on, and the next run is to follow it. */
+async function operate(cluster: ClusterState, host: ClusterHost, work: Work): Promise<boolean> {
+  const { operation, subject } = work;
+  const generation = cluster.assessment?.generation ?? 0;
+  cluster.running = { operation, generation, ...(subject !== undefined && { subject }) };
+  cluster.reported = undefined;
+  return hasEnded(cluster, host, await host.start(work, actorOf(cluster)));
+}
+
+/** Waits for the end of the operation under way. @param started undefined: by another run */
+async function hasEnded(
+  cluster: ClusterState,
+  host: ClusterHost,
+  started: Started<Ending> | undefined,
+): Promise<boolean> {
+  const ending = await untilEnded(cluster, host, { started });
+  if (ending === 'left') return false;
+  if (ending === 'lost') Object.assign(cluster, { running: undefined, abort: undefined });
+  else conclude(cluster, host, ending);
+  return true;
+}
+
+function conclude(cluster: ClusterState, host: ClusterHost, ending: Ending): void {
+  const now = host.now();
+  const { assessment, outcome, message } = ending;
+  const isUndone = outcome === 'handedBack' && message !== undefined;
+  const repeats = over(cluster.repeats, isUndone, now);
+  const hasFailed = outcome === 'failed' || (isUndone && (repeats?.undone ?? 0) >= TRIES);
+  // After a failure it is counted anew.
+  cluster.repeats = hasFailed ? over(cluster.repeats, false, now) : repeats;
+  cluster.failures = hasFailed ? cluster.failures + 1 : 0;
+  if (assessment !== undefined) afterPass(cluster, assessment);
+  const retryAt = now + backoffMs(BACKOFF, cluster.failures);
+  afterOperation(cluster, hasFailed ? { ...ending, outcome: 'failed' } : ending, retryAt);
+  host.show();
+}

@@ -1,0 +1,70 @@
+/**
+ * The one operation that a resource may have at a time: a child workflow with a constant id. The two send each other nothing but what a
+ * person asks for, and the operation's result.
+ */
+import type { Request } from '../api/values/requests.ts';
+import type { Host } from './host.ts';
+
+/** What an operation can be asked for while it is under way. */
+export type Ask =
+  /** To end. */
+  | { readonly kind: 'abort'; readonly request: Request }
+  /** To end after the step under way: a person asked for something, and a pass of the resource has to plan with it. */
+  | { readonly kind: 'handOver' }
+  /** To report its end to a run that has not started it. */
+  | { readonly kind: 'follow' };
+
+export interface SlotState<Ending> {
+  /** Asked for since the last pass began, and not received by an operation. */
+  asks: Ask[];
+  /** The end of an operation that another run has started, as it was reported. */
+  reported: Ending | undefined;
+}
+
+export interface SlotHost extends Host {
+  /** Whether the operation was there to receive it. */
+  ask(ask: Ask): Promise<boolean>;
+}
+
+/** An operation that was started. Its result never rejects. */
+export interface Started<Ending> {
+  readonly result: Promise<Ending>;
+}
+
+/** How often to check that an operation which another run started still exists; it also reports its end. */
+const CHECK_MS = 60_000;
+
+/**
+ * Until the operation has ended. `lost`: it does not exist any more, and how it ended is not known. `left`: the history of this run is long,
+ * and the next run is to follow the operation.
+ * @param started undefined: by another run
+ * @param meanwhile what is done whenever something changed
+ */
+export async function untilEnded<Ending>(
+  state: SlotState<Ending> & { readonly changed: boolean },
+  host: SlotHost,
+  { started, meanwhile }: { started: Started<Ending> | undefined; meanwhile?: () => Promise<void> },
+): Promise<Ending | 'lost' | 'left'> {
+  let result: Ending | undefined;
+  void started?.result.then(ending => (result = ending));
+  const ended = () => result ?? (started === undefined ? state.reported : undefined);
+  const hasChanged = () => meanwhile !== undefined && state.changed;
+  const isLong = () => host.history() === 'veryLong' && host.isEachAnswered();
+  if (started === undefined) state.asks.unshift({ kind: 'follow' });
+  for (;;) {
+    const ending = ended();
+    const [ask] = state.asks;
+    if (ending !== undefined) return ending;
+    if (ask !== undefined) {
+      const isThere = await host.ask(ask);
+      state.asks = state.asks.filter(each => each !== ask);
+      if (!isThere && started === undefined) return ended() ?? 'lost';
+    } else if (hasChanged()) await meanwhile?.();
+    else if (isLong()) return 'left';
+    else {
+      const isNews = () => ended() !== undefined || state.asks.length > 0 || hasChanged() || isLong();
+      await host.wait(isNews, started === undefined ? host.now() + CHECK_MS : undefined);
+      if (!isNews()) state.asks.push({ kind: 'follow' });
+    }
+  }
+}

@@ -1,0 +1,193 @@
+/** The loops of the workflows of backups and restores. */
+import { describe, expect, it } from 'vitest';
+import type {
+  BackupActor,
+  BackupAssessment,
+  RestoreActor,
+  RestoreAssessment,
+} from '../../src/activities/index.ts';
+import {
+  abort,
+  type BackupEnding,
+  type BackupWork,
+  newBackup,
+  requestBackup,
+} from '../../src/workflows/backup/state.ts';
+import { runBackup } from '../../src/workflows/etcd-backup.ts';
+import { newRestore, resync, runRestore } from '../../src/workflows/etcd-restore.ts';
+import type { RunEnd } from '../../src/workflows/host.ts';
+import type { StepOutcome } from '../../src/workflows/operation.ts';
+import type { Ask } from '../../src/workflows/slot.ts';
+import { LoopHost } from '../worlds/loop-host.ts';
+
+const timing = { startToCloseSeconds: 1, scheduleToCloseSeconds: 1, heartbeatSeconds: 1 };
+const ANA = { by: 'ana' };
+
+describe('the workflow of a backup', () => {
+  const operate = (operation: BackupWork['operation'], step: object = {}): BackupAssessment => ({
+    decision: { kind: 'operate', operation, step, timing, summary: '' } as unknown as BackupWork,
+    summary: undefined,
+  });
+  const idle: BackupAssessment = { decision: { kind: 'idle', nextLookSeconds: 60 }, summary: undefined };
+
+  async function begun(first: BackupAssessment) {
+    const host = new LoopHost();
+    const state = newBackup();
+    const actors: BackupActor[] = [];
+    const asks: Ask[] = [];
+    const world = {
+      next: first,
+      started: 0,
+      end: undefined as RunEnd | undefined,
+      finish: (() => {}) as (ending: BackupEnding) => void,
+    };
+    void runBackup(state, {
+      ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
+      show: () => {},
+      pass: async actor => (actors.push(actor), world.next),
+      start: async () => {
+        world.started += 1;
+        return { result: new Promise(resolve => (world.finish = resolve)) };
+      },
+      ask: async ask => (asks.push(ask), true),
+    }).then(end => (world.end = end));
+    await host.settle();
+    const say = async (message: (of: typeof state) => void) => {
+      message(state);
+      await host.settle();
+    };
+    return { host, state, actors, asks, world, say };
+  }
+
+  it('goes on making passes while an operation is under way, and begins no other', async () => {
+    const { actors, world, say } = await begun(operate('takeBackup'));
+    await say(state => void (state.changed = true));
+    expect([actors.length, world.started]).toEqual([2, 1]);
+  });
+
+  it('ends the operation when the resource is deleted', async () => {
+    const { asks, world, say } = await begun(operate('takeBackup'));
+    world.next = operate('releaseBackup');
+    await say(state => void (state.changed = true));
+    expect(asks).toEqual([{ kind: 'abort', request: { by: 'deletion of the resource' } }]);
+    world.finish({ operation: 'takeBackup', outcome: 'aborted' });
+    await say(() => {});
+    expect(world.started).toBe(2);
+  });
+
+  it('ends the operation when a person aborts it, and remembers who did', async () => {
+    const { actors, asks, host, world, say } = await begun(operate('takeBackup'));
+    await say(state => abort(state, ANA));
+    expect(asks).toEqual([{ kind: 'abort', request: ANA }]);
+    world.next = idle;
+    world.finish({ operation: 'takeBackup', outcome: 'aborted', startedAt: 'then', by: ANA });
+    await host.settle();
+    expect(actors.at(-1)?.aborted).toEqual({ by: 'ana', startedAt: 'then' });
+  });
+
+  it('forgets a request when the operation that records it has begun', async () => {
+    const { actors, world, say } = await begun(idle);
+    world.next = operate('takeBackup', { requestedBy: 'ana' });
+    await say(state => requestBackup(state, ANA));
+    expect(actors.at(-1)?.requested).toEqual(ANA);
+    await say(state => void (state.changed = true));
+    expect(actors.at(-1)?.requested).toBeUndefined();
+  });
+
+  it('tries to let a resource go again after a back-off, or when something changed', async () => {
+    const { host, world, say } = await begun(operate('releaseBackup'));
+    world.finish({ operation: 'releaseBackup', outcome: 'failed', message: 'no' });
+    await host.settle();
+    expect(world.started).toBe(1);
+    await host.advance(10_000);
+    expect(world.started).toBe(2);
+    world.finish({ operation: 'releaseBackup', outcome: 'failed', message: 'no' });
+    await host.settle();
+    expect(world.started).toBe(2);
+    await say(state => void (state.changed = true));
+    expect(world.started).toBe(3);
+  });
+
+  it('ends when the resource is gone', async () => {
+    expect((await begun({ ...idle, decision: { kind: 'gone' } })).world.end).toBe('gone');
+  });
+});
+
+describe('the workflow of a restore', () => {
+  const seeing = (decision: RestoreAssessment['decision'], more = {}): RestoreAssessment => ({
+    decision,
+    summary: { phase: 'Validating' },
+    ...more,
+  });
+  const examine = seeing({ kind: 'operate', step: { kind: 'examineBackup' }, timing, summary: '' } as never);
+  const cluster = { namespace: 'shop', name: 'example', uid: 'uid' };
+
+  async function begun(first: RestoreAssessment, outcome: StepOutcome = { kind: 'done', hasWaited: false }) {
+    const host = new LoopHost();
+    const state = newRestore();
+    const actors: RestoreActor[] = [];
+    const world = {
+      next: first,
+      after: seeing({ kind: 'waiting' }),
+      performed: 0,
+      woken: 0,
+      end: undefined as RunEnd | undefined,
+    };
+    void runRestore(state, {
+      ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
+      show: () => {},
+      pass: async actor => (actors.push(actor), world.next),
+      perform: async () => {
+        world.performed += 1;
+        if (outcome.kind === 'done') world.next = world.after;
+        return outcome;
+      },
+      wake: async () => void (world.woken += 1),
+    }).then(end => (world.end = end));
+    await host.settle();
+    return { host, state, actors, world };
+  }
+
+  it('examines the backup, follows the workflow of the cluster, and ends with the restore', async () => {
+    const { host, actors, world } = await begun(examine);
+    expect([world.performed, actors.length]).toEqual([1, 2]);
+    await host.advance(5_000);
+    expect(actors).toHaveLength(3);
+    world.next = seeing({ kind: 'ended' });
+    await host.advance(5_000);
+    expect(world.end).toBe('gone');
+  });
+
+  it('shows a failure at once, and tries again after a growing back-off', async () => {
+    const { host, actors, world } = await begun(examine, { kind: 'failed', message: 'no' });
+    expect(actors.at(-1)).toEqual({ failed: { message: 'no' } });
+    for (const seconds of [10, 20]) {
+      const { performed } = world;
+      await host.advance(seconds * 1_000 - 1);
+      expect(world.performed).toBe(performed);
+      await host.advance(1);
+      expect(world.performed).toBe(performed + 1);
+    }
+  });
+
+  it('examines a refused backup again once after a resync', async () => {
+    const refused = seeing({ kind: 'refused', reason: 'NotConfirmed', message: '' } as never);
+    const { host, state, actors } = await begun(refused);
+    resync(state);
+    await host.settle();
+    state.changed = true;
+    await host.settle();
+    expect(actors).toEqual([{}, { again: true }, {}]);
+  });
+
+  it('wakes the workflow of the cluster once for each reason', async () => {
+    const { host, world } = await begun(
+      seeing({ kind: 'blocked', reason: 'X', message: '' } as never, { cluster }),
+    );
+    await host.advance(30_000);
+    expect(world.woken).toBe(1);
+    world.next = seeing({ kind: 'ended' }, { cluster });
+    await host.advance(30_000);
+    expect(world.woken).toBe(2);
+  });
+});
