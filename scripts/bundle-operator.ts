@@ -79,6 +79,8 @@ export async function bundleOperator(folder: string): Promise<void> {
     cwd: root,
     external: [...SELDOM_NEEDED, /^node:/],
     plugins: [filesOfPackages, withoutWorkflowBundler, withoutDescriptors],
+    // How long plugins take on a busy machine is no fault.
+    checks: { bundlerTimings: false },
     // A warning is of something that would fail when it runs.
     onLog: (level, { message }) => {
       if (level === 'warn') throw new Error(message);
