@@ -205,6 +205,6 @@ test('who may not list or register search attributes that are missing is told wh
     LONG,
   );
   await expect(ensured()).rejects.toThrow(
-    'register the namespace and EtcdNamespace=Keyword EtcdName=Keyword EtcdPhase=Keyword EtcdOperation=Keyword EtcdVersion=Keyword EtcdHealthy=Bool EtcdPaused=Bool EtcdMembersReady=Int EtcdAttention=Keyword EtcdLastBackup=Datetime by hand',
+    'register the namespace and EtcdNamespace=Keyword EtcdName=Keyword EtcdPhase=Keyword EtcdOperation=Keyword EtcdVersion=Keyword EtcdHealthy=Bool EtcdPaused=Bool EtcdMembersReady=Int EtcdAttention=Keyword EtcdEngineGeneration=Int EtcdLastBackup=Datetime by hand',
   );
 }, 120_000);

@@ -65,6 +65,7 @@ const OPERATOR_SEARCH_ATTRIBUTES: Readonly<Record<string, string>> = {
   EtcdHealthy: 'Bool',
   EtcdPaused: 'Bool',
   EtcdMembersReady: 'Int',
+  EtcdEngineGeneration: 'Int',
   EtcdAttention: 'Keyword',
   EtcdLastBackup: 'Datetime',
 };

@@ -1,7 +1,7 @@
 /**
  * The sources of a release that came before this checkout, for tests of what two releases do side by side: of the commit that
- * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit, else of the commit that stands for 0.2.0 as long as no
- * release has a tag. Without that commit (a clone without history), these sources with differences that a release may have: its options of
+ * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit, else of the first commit of this engine
+ * generation as long as no release of it has a tag. Without that commit (a clone without history), these sources with differences that a release may have: its options of
  * activities are others, and its workflows hand on a field that this checkout does not know.
  */
 import { execFile } from 'node:child_process';
@@ -25,13 +25,17 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
-/** What 0.2.0 was when work on the release after it began; never tagged. */
-const UNTAGGED = 'c091d917';
+/** The first commit of this engine generation: with an earlier one no workflow can be shared. */
+const UNTAGGED = '05a780e3';
 
 /** File, text, and what stands there in the release before. */
 const DIFFERENCES: readonly (readonly [string, string, string])[] = [
   ['src/workflows/temporal/activities.ts', "startToCloseTimeout: '40s'", "startToCloseTimeout: '50s'"],
-  ['src/workflows/cluster/people.ts', '  nextId: 1,', "  nextId: 1,\n  ...{ ofAnotherRelease: 'kept' },"],
+  [
+    'src/workflows/cluster/state.ts',
+    '    nextId: 1,',
+    "    nextId: 1,\n    ...{ ofAnotherRelease: 'kept' },",
+  ],
 ];
 
 /** Puts them into an empty folder; answers what they are, for people. */

@@ -25,11 +25,7 @@ const checkout = fileURLToPath(new URL('../../../', import.meta.url));
  * Scenarios that a release cannot go on with whose workflows do not contain this text; CHANGELOG.md says so. It fails their tasks, and
  * another worker does them.
  */
-const NEEDS: Readonly<Record<string, string>> = {
-  storedBackupVerified: 'verifyStoredBackup',
-  mendedEverMoreSeldom: 'pause-between-repeats',
-  repairedByPasses: 'withoutRepeats',
-};
+const NEEDS: Readonly<Record<string, string>> = {};
 
 let bench: WorkflowBench;
 /** The workflows of the previous release. */

@@ -1,0 +1,48 @@
+/** An operator of another engine generation takes over in the middle of an operation: what runs is terminated and begun anew. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../src/api/values/engine-generation.ts';
+import { terminateOtherGenerations } from '../../src/main/temporal/generations.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
+import { creation, scriptedActivities } from '../worlds/scripted-activities.ts';
+import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
+
+let bench: WorkflowBench;
+beforeAll(async () => {
+  bench = await WorkflowBench.start();
+}, 120_000);
+afterAll(() => bench.stop());
+
+it('runs of another generation, older or newer, are terminated in the middle of an operation, which goes on anew', async () => {
+  const script = creation();
+  const entity = bench.entity();
+  await bench.serve(entity, scriptedActivities(script));
+  const release = script.hold('bootstrapMembers');
+  const { taskQueue, ref } = entity;
+  const port = temporalPort(() => bench.client, { taskQueue, deadlineMs: 20_000 });
+  const changed = () => port.tell({ kind: 'EtcdCluster', ...ref }, {}, new AbortController().signal);
+  await changed();
+  await until(() => script.started.includes('bootstrapMembers'));
+  const runs = async () => {
+    const [resource, operation] = [await entity.handle.describe(), await entity.operation.describe()];
+    return [resource.status.name, operation.status.name];
+  };
+  const visible = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running" AND ${GENERATION_ATTRIBUTE} = ${ENGINE_GENERATION}`;
+  await until(async () => (await bench.client.workflow.count(visible)).count === 2);
+  const options = { taskQueue, pause: () => pause(200) };
+  const own = { ...options, generation: ENGINE_GENERATION };
+  expect(await terminateOtherGenerations(bench.client, own)).toBe(0);
+  expect(await runs()).toEqual(['RUNNING', 'RUNNING']);
+  for (const generation of [ENGINE_GENERATION + 1, ENGINE_GENERATION - 1]) {
+    expect(await terminateOtherGenerations(bench.client, { ...options, generation })).toBe(2);
+    expect(await runs()).toEqual(['TERMINATED', 'TERMINATED']);
+    const begun = script.started.length;
+    await changed();
+    await until(() => script.started.length > begun);
+    await until(async () => (await bench.client.workflow.count(visible)).count === 2);
+  }
+  release();
+  await until(() => script.remaining.length === 0);
+  await entity.quiet();
+  expect((await entity.handle.describe()).status.name).toBe('RUNNING');
+});
