@@ -270,6 +270,8 @@ export class Invariants implements EtcdAudit {
     const row = rows.find(candidate => candidate.peerUrl.includes(`//${name}.`));
     const { memberId, clusterId = '' } = this.#etcd().disk(uid);
     const isUndone = this.#etcd().restored.has(clusterId) && !this.#etcd().written.has(clusterId);
+    // Before its id is recorded nobody is let in, and a claim that somebody deletes is lost in any case.
+    if (this.recordedAt === undefined && !this.#etcd().written.has(clusterId)) return;
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId && !isUndone)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
     const isVolume =

@@ -7,7 +7,8 @@ import { hasEnded } from '../../planner/model/member-names.ts';
 import { podsLeft } from '../observe/cluster-objects.ts';
 import { noteStopped } from '../cluster/data-version.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import { POD } from '../runtime/kinds.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { noteFormerImage } from '../cluster/former-image.ts';
@@ -37,6 +38,17 @@ async function noteOnClaim(
   }
 }
 
+/** A claim that is being deleted goes with its pod. Read by its name: a list may be old where an API server has lost its etcd. */
+async function claimStays(
+  { kube }: Dependencies,
+  { namespace }: ClusterRef,
+  { member: name, claimUid }: StepOf<'stopMember'>,
+): Promise<void> {
+  const claim = await kube.get({ ...CLAIM, namespace, name });
+  if (claim?.metadata.uid === claimUid && claim.metadata.deletionTimestamp === undefined) return;
+  throw preconditionChanged(`claim ${name} is gone or being deleted`);
+}
+
 /**
  * Deletes this very pod (by uid) of a member whose data is on a claim, and waits until its node says that it is gone; of one that is
  * to be removed it is enough that its etcd has ended. One that is to be started again is stopped only if the API server would take its
@@ -52,6 +64,7 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
       await dryRunCreatePod(deps, ref, { pod, ...step.next });
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     const { cluster, observation } = await stillPlanned(deps, ref, step);
+    if (step.purpose !== 'removal') await claimStays(deps, ref, step);
     if (step.purpose !== 'hibernation')
       await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
     await noteOnClaim(deps, ref, { step, pod });
