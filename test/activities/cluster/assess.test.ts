@@ -59,6 +59,7 @@ const ONE_LOOK = {
   'get EtcdCluster': 1,
   'list EtcdBackup': 2,
   'list EtcdRestore': 1,
+  'list EtcdRequest': 1,
   'list Pod': 1,
   'list PersistentVolumeClaim': 1,
   'get Service': 2,
@@ -171,7 +172,7 @@ describe('a pass', () => {
       });
       expect(JSON.stringify(world.cluster.status.conditions)).toBe(status);
       expect(calls['list Pod']).toBe(2);
-      expect(Object.values(calls).reduce((sum, count) => sum + count)).toBeLessThanOrEqual(29);
+      expect(Object.values(calls).reduce((sum, count) => sum + count)).toBeLessThanOrEqual(31);
     },
   );
 
