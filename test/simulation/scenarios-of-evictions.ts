@@ -84,7 +84,7 @@ export const evictionScenarios = {
 
   /** The disruption controller has seen neither that the operator stopped one member nor that it gave another one a new image. */
   async membersAreEvictedRightAfterTheOperatorStoppedOne(scripted: ScriptedWorld) {
-    await scripted.create({ size: 3 });
+    await scripted.create({ size: 3, version: '3.5.33' });
     const { world } = scripted;
     const ready = () => world.kube.all('Pod').filter(isReady).length;
     for (const version of ['3.5.34', '3.5.35']) {

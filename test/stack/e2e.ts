@@ -153,7 +153,8 @@ export async function warningsOfMissingPods(
   return items.flatMap(({ type, reason, message, involvedObject }) => {
     const about = involvedObject as { kind?: string; name?: string } | undefined;
     const isOurs = about?.kind === 'EtcdCluster' && about.name === name && type === 'Warning';
-    return isOurs && /has no pod|its pod is/.test(String(message)) ? [`${reason}: ${message}`] : [];
+    const said = `${String(reason)}: ${String(message)}`;
+    return isOurs && /has no pod|its pod is/.test(said) ? [said] : [];
   });
 }
 

@@ -45,7 +45,9 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
  */
 export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {
   const seen = await stillPlanned(deps, ref, step);
-  await Promise.all(step.keep.map(claim => mark(deps, ref, claim, step.restore.name)));
+  await Promise.all(
+    step.keep.map(claim => mark(deps, { ...claim, namespace: ref.namespace }, step.restore.name)),
+  );
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
@@ -87,8 +89,7 @@ const FORGOTTEN = {
 /** @param restore the name of the EtcdRestore that keeps the claim; null: none does any more */
 async function mark(
   { kube }: Dependencies,
-  { namespace }: ClusterRef,
-  { name, uid }: NamedObject,
+  { name, uid, namespace }: NamedObject & { readonly namespace: string },
   restore: string | null,
 ): Promise<void> {
   const annotations = { [ANNOTATION_KEPT_BY_RESTORE]: restore };
@@ -126,7 +127,7 @@ export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) =
   for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   // Marked as kept, they would be no part of the cluster when that is deleted and applied again.
-  await Promise.all((step.kept ?? []).map(claim => mark(deps, ref, claim, null)));
+  await Promise.all((step.kept ?? []).map(claim => mark(deps, { ...claim, namespace }, null)));
   await revert(deps, cluster);
   recordAbandoned(deps, ref, step);
 };

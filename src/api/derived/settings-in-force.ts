@@ -127,7 +127,8 @@ function merged(
 function withReachedSize(settings: EtcdClusterSpec, { storage }: EtcdClusterStatus): EtcdClusterSpec {
   const reached = parseBytes(storage?.size ?? '');
   return SIZES.reduce<EtcdClusterSpec>((known, field) => {
-    const asked = parseBytes(String(valueAt(known, field) ?? ''));
+    const value = valueAt(known, field);
+    const asked = typeof value === 'string' ? parseBytes(value) : undefined;
     if (reached === undefined || asked === undefined || asked <= reached) return known;
     return withValue(known as Tree, field.split('.'), storage?.size) as EtcdClusterSpec;
   }, settings);

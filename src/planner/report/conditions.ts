@@ -210,20 +210,26 @@ function unavailable(
 }
 
 function healthy(findings: Findings, changing: Changing): ConditionFinding {
-  const { observation, members } = findings;
+  const { observation } = findings;
   const { cluster } = observation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
   if (isAsleep(observation) || goesToSleep(observation)) return finding('Healthy', 'Hibernated');
   if (isRefused(findings) || leftAside(findings) !== undefined) return finding('Healthy', 'NotCreated');
   if (isUnidentified(findings)) return finding('Healthy', 'MembersUnreachable', messageOf(findings.decision));
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
-  const probes = answered(observation);
-  const alarms = probes.flatMap(probe => probe.errors).filter(error => /NOSPACE|CORRUPT/.test(error));
-  if (alarms.length > 0) {
-    const said = [...new Set(alarms)].map(alarmText).join('; ');
-    const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(cluster)}` : '';
-    return finding('Healthy', 'AlarmRaised', `${said}${end}`);
-  }
+  return alarmed(observation) ?? healthyMembers(findings, changing);
+}
+
+function alarmed(observation: Situation): ConditionFinding | undefined {
+  const errors = answered(observation).flatMap(probe => probe.errors);
+  const alarms = errors.filter(error => /NOSPACE|CORRUPT/.test(error));
+  if (alarms.length === 0) return undefined;
+  const said = [...new Set(alarms)].map(alarmText).join('; ');
+  const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(observation.cluster)}` : '';
+  return finding('Healthy', 'AlarmRaised', `${said}${end}`);
+}
+
+function healthyMembers({ observation, members }: Findings, changing: Changing): ConditionFinding {
   const isFault = ({ detail }: ObservedMember) => !changing.has(detail.name);
   const unhealthy = members.filter(member => member.detail.health === 'Unhealthy' && isFault(member));
   if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));

@@ -39,6 +39,10 @@ function isNews(condition: Condition, before: readonly Condition[] | undefined):
   if (condition.type === 'RestorePending' && condition.reason === 'Refused')
     return previous?.message !== condition.message;
   if (previous === undefined) return !INITIAL.includes(condition.reason) && !isSaidByHealthy(condition);
+  return isChange(condition, previous);
+}
+
+function isChange(condition: Condition, previous: Condition): boolean {
   if (isSaidByAvailable(condition, previous)) return false;
   if (previous.reason === 'MembersChanging' && !isAsAsked(condition)) return true;
   const sleeps = condition.type === 'Available' && condition.reason === 'Hibernated';

@@ -154,10 +154,15 @@ function healthOf(
   }
   if (probe.errors.length > 0)
     return { health: 'Unhealthy', complaint: probe.errors.map(alarmText).join(', ') };
-  if (!probe.read.ok) {
-    // It serves those who are users of etcd.
-    const health = denialOf(probe) === undefined ? 'Unhealthy' : 'Unknown';
-    return { health, complaint: probe.read.message };
-  }
-  return { health: 'Healthy' };
+  return healthByRead(probe);
+}
+
+function healthByRead(probe: Extract<MemberProbe, { answered: true }>): {
+  health: MemberHealth;
+  complaint?: string;
+} {
+  if (probe.read.ok) return { health: 'Healthy' };
+  // It serves those who are users of etcd.
+  const health = denialOf(probe) === undefined ? 'Unhealthy' : 'Unknown';
+  return { health, complaint: probe.read.message };
 }

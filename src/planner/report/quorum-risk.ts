@@ -37,19 +37,9 @@ export function quorumAtRisk(
   const denied = accessDenied(observation);
   if (denied !== undefined && !isQuorumImpossible(observation, members))
     return [finding('QuorumAtRisk', 'AccessDenied', denied)];
-  if (membership.known) {
-    const all = voters.length + strangers.length;
-    if (healthy > quorum(all)) return [];
-    const unknown = strangers.map(
-      ({ name }) => `${name}: it was added manually, and its health is not known`,
-    );
-    const margin = `${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`;
-    if (isPlanned)
-      return [finding('QuorumAtRisk', 'MembersChanging', `${margin}; ${changing.saying(names)}`)];
-    const message = [margin, ...(disks === '' ? [] : [disks]), ...unknown].join('; ');
-    return [finding('QuorumAtRisk', 'NoMarginLeft', message)];
-  }
-  if (isPlanned) return [finding('QuorumAtRisk', 'MembersChanging', changing.saying(names))];
+  const planned = isPlanned ? changing.saying(names) : undefined;
+  if (membership.known) return lessMargin({ healthy, voters: voters.length, strangers, disks, planned });
+  if (planned !== undefined) return [finding('QuorumAtRisk', 'MembersChanging', planned)];
   return isQuorumImpossible(observation, members)
     ? [
         finding(
@@ -125,4 +115,25 @@ function claimOf(claim: ReturnType<typeof lastKnownView>['claim']): string {
   const where = `its claim is ${claim.phase} to a volume on node ${home.node}`;
   if (home.exists === undefined) return `${where}: ${home.why ?? 'it is not known whether that node exists'}`;
   return `${where}, which ${home.exists ? 'exists' : 'is gone'}`;
+}
+
+interface Margin {
+  readonly healthy: number;
+  readonly voters: number;
+  readonly strangers: readonly { readonly name: string }[];
+  /** What is known of the disks of those that are away. */
+  readonly disks: string;
+  /** Why that is as planned; undefined when it is not. */
+  readonly planned: string | undefined;
+}
+
+/** Of a quorum that answers. */
+function lessMargin({ healthy, voters, strangers, disks, planned }: Margin): ConditionFinding[] {
+  const all = voters + strangers.length;
+  if (healthy > quorum(all)) return [];
+  const margin = `${healthy} of ${all} voters are known to be healthy, and ${quorum(all)} are needed`;
+  if (planned !== undefined) return [finding('QuorumAtRisk', 'MembersChanging', `${margin}; ${planned}`)];
+  const unknown = strangers.map(({ name }) => `${name}: it was added manually, and its health is not known`);
+  const message = [margin, ...(disks === '' ? [] : [disks]), ...unknown].join('; ');
+  return [finding('QuorumAtRisk', 'NoMarginLeft', message)];
 }

@@ -20,7 +20,7 @@ export interface Target {
 }
 
 /** A resource that is created together with its request may be made after it. */
-export const TOGETHER_MS = 10_000;
+const TOGETHER_MS = 10_000;
 
 /** Those that are not finished, oldest first. */
 export function openRequests(requests: readonly EtcdRequest[]): readonly EtcdRequest[] {
@@ -113,7 +113,7 @@ interface Message extends Request {
 }
 
 /** What a pause is known by in the ids of the request that ends it. */
-export function keyOfPause({ at }: Message): string {
+function keyOfPause({ at }: Message): string {
   return `pause ${at ?? ''}`.trim();
 }
 

@@ -18,7 +18,7 @@ import { kubectlLine, type Where } from './command-lines.ts';
 import type { Command } from './explain.ts';
 
 /** Why nobody uses a claim. */
-export type LeftBy = 'Deletion' | 'Restore' | 'Removal';
+type LeftBy = 'Deletion' | 'Restore' | 'Removal';
 
 /** One claim that nobody uses. */
 export interface Leftover {
@@ -82,23 +82,31 @@ function leftover(claim: KubeObject, { clusters, pods }: Seen): Leftover | undef
   const leftBy = causeOf(claim, incarnation, living);
   if (leftBy === undefined) return undefined;
   const pod = pods.find(each => each.metadata.namespace === namespace && mounts(each, name));
-  const restore = annotations[ANNOTATION_KEPT_BY_RESTORE];
-  const keptUntil = annotations[ANNOTATION_KEPT_UNTIL];
-  const since = writtenAt(claim, ANNOTATIONS[leftBy]) ?? claim.metadata.creationTimestamp;
-  const [clusterID, memberID] = [annotations[ANNOTATION_CLUSTER_ID], annotations[ANNOTATION_MEMBER_ID]];
   return {
     namespace,
     claim: name,
     cluster,
     incarnation,
+    size: sizeOf(claim),
+    leftBy,
+    ...historyOf(claim, leftBy),
+    ...(pod && { pod: pod.metadata.name }),
+  };
+}
+
+/** What its annotations say of the member that had it, and of since when and for how long it is left. */
+function historyOf(claim: KubeObject, leftBy: LeftBy): Partial<Leftover> {
+  const { annotations = {}, creationTimestamp } = claim.metadata;
+  const restore = annotations[ANNOTATION_KEPT_BY_RESTORE];
+  const keptUntil = annotations[ANNOTATION_KEPT_UNTIL];
+  const since = writtenAt(claim, ANNOTATIONS[leftBy]) ?? creationTimestamp;
+  const [clusterID, memberID] = [annotations[ANNOTATION_CLUSTER_ID], annotations[ANNOTATION_MEMBER_ID]];
+  return {
     ...(clusterID !== undefined && { clusterID }),
     ...(memberID !== undefined && { memberID }),
-    size: sizeOf(claim),
     ...(since !== undefined && { since }),
-    leftBy,
     ...(leftBy === 'Restore' && restore !== undefined && { restore }),
     ...(leftBy === 'Removal' && keptUntil !== undefined && !isForEver(keptUntil) && { keptUntil }),
-    ...(pod && { pod: pod.metadata.name }),
   };
 }
 
