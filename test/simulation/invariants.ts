@@ -16,6 +16,9 @@ import { newestMembers, type Process, quorumOf, type Row, votersOf } from './sim
 import { isEphemeral, isSeed, versionOf } from './sim-kubelet.ts';
 import { agreedOn, isBefore, minor } from './sim-versions.ts';
 
+/** Ticks. */
+const COMPARED_LATELY = 3_000;
+
 /** An invariant is broken. */
 export class Breach extends Error {
   override readonly name = 'Breach';
@@ -335,7 +338,13 @@ export class Invariants implements EtcdAudit {
     this.acting = before;
     const isUp = up.some(({ id }) => id === row.id);
     const voters = votersOf(members).length;
-    const rotten = up.find(({ id }) => (this.truth.diskOfMember(id)?.rottenSince ?? since) < since);
+    const rotten = up.find(({ id }) => {
+      const at = this.truth.diskOfMember(id)?.rottenSince ?? since;
+      // What became of it since it was compared last is not known, as long as that counts.
+      const comparedAt = this.#etcd().hashedAt.get(id);
+      const isUnknown = comparedAt !== undefined && comparedAt <= at && since - comparedAt < COMPARED_LATELY;
+      return at < since && !isUnknown;
+    });
     if (isUp && voters > 1 && rotten !== undefined && attempt.purpose !== 'removal')
       throw new Breach(
         `the pod of ${row.name} is stopped, and ${rotten.name} holds other keys than the others`,

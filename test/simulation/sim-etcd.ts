@@ -66,6 +66,8 @@ export class SimEtcd {
   readonly destroyed: Disk[] = [];
   /** Clusters that clients have written to, and such as were made of a snapshot. */
   readonly written = new Set<string>();
+  /** When members last told the hash of their keys, by their ids. */
+  readonly hashedAt = new Map<string, number>();
   readonly restored = new Set<string>();
   /** Clusters that clients have found. */
   readonly open = new Set<string>();
@@ -422,7 +424,11 @@ export class SimEtcd {
       linearizableRead: () =>
         call('linearizableRead', asked => ({ revision: String(revisionOf(this.#caughtUp(asked).disk)) })),
       countKeys: at => call('countKeys', asked => countOf(this.#lead(asked).disk, at)),
-      hashKv: at => call('hashKv', asked => hashOf(asked, at, this.#clock.tick())),
+      hashKv: at =>
+        call('hashKv', asked => {
+          if (asked.memberId !== undefined) this.hashedAt.set(asked.memberId, this.#clock.tick());
+          return hashOf(asked, at, this.#clock.tick());
+        }),
       version: () =>
         call('version', ({ version, disk }) => {
           const agreed = agreedOn(disk);

@@ -191,6 +191,8 @@ function obey(world: SimWorld): void {
   obeyAboutRestores(world);
   endRequests(world);
   if (decision.kind !== 'blocked') return;
+  // Who asked for what needs an approval takes it back, also what a pause has hidden.
+  if (decision.reason === 'NotProvedLost') world.operator.requests = [];
   // What was aborted just before the calm ends in it: the resync that the message asks for.
   if (decision.reason === 'Aborted') world.operator.aborted = undefined;
   // Not at once: nodes and volumes may come back.
