@@ -47,7 +47,7 @@ const violations: readonly [rule: string, file: string, source: string][] = [
   [
     'eslint(max-lines)',
     'src/kube/k.ts',
-    Array.from({ length: 301 }, (_, i) => `export const a${i} = ${i};`).join('\n'),
+    Array.from({ length: 351 }, (_, i) => `export const a${i} = ${i};`).join('\n'),
   ],
   ['import(no-cycle)', 'src/kube/l.ts', `import { m } from './m.ts';\nexport const l = (): number => m();`],
   ['import(no-cycle)', 'src/kube/m.ts', `import { l } from './l.ts';\nexport const m = (): number => l();`],

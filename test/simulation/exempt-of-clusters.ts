@@ -339,9 +339,9 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       'denied !== undefined',
       'denied !== undefined && !isQuorumImpossible(observation, members)',
     ],
-    healthy: ['denied !== undefined'],
+    healthyMembers: ['denied !== undefined'],
     heldUp: ['accessDenied(observation) !== undefined'],
-    healthOf: ['not (denialOf(probe) === undefined)'],
+    healthByRead: ['not (denialOf(probe) === undefined)'],
   }),
   ...exempt('pods of earlier releases and another quota: test/planner/operations/rollout/rollout.test.ts', {
     quotaIsRaised: ['probe?.answered === true', 'fits'],

@@ -122,6 +122,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a volume that goes away counts as one that keeps the data',
     'sleepIsWantedWhileAClaimGoes',
     at('usableClaim', 'claim === undefined || !hasUsableVolume(claim)', '!claim'),
+    returns('claimStays', 'undefined'),
   ),
   without('voters are not sealed', 'podIsToldToBootstrap', at('planSealing', 'members.length === 0', 'true')),
   without(
@@ -139,6 +140,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a member without volume is stopped for the night',
     'sleepIsWantedWhileAClaimGoes',
     at('inTheWay', 'lost.length > 0', 'false'),
+    returns('claimStays', 'undefined'),
   ),
   without(
     'members of another cluster are taken for ours',
@@ -181,7 +183,12 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a pod is stopped without a look at the gates',
     'stopIsOvertaken',
-    at('stopMember', 'await stillPlanned(deps, ref, step)', 'undefined'),
+    at(
+      'stillPlanned',
+      "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
+      'false',
+    ),
+    returns('claimStays', 'undefined'),
   ),
   without(
     'a claim that was stamped again after the status was lost is not remembered',

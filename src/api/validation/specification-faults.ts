@@ -106,7 +106,7 @@ function amountFaults(resources: Readonly<Record<string, unknown>> | undefined):
       return [`${path} is no map of resources: write one such as {cpu: 500m, memory: 1Gi}`];
     }
     return Object.entries(amounts).flatMap(([resource, amount]) => {
-      const what = `${path}.${resource} ${quote(String(amount))}`;
+      const what = `${path}.${resource} ${quote(amount)}`;
       if (!isAmount(amount)) return [`${what} is no quantity of zero or more: write one such as 500m or 1Gi`];
       // Bytes have no parts: 512m is half a byte, and meant to be 512Mi.
       const isInParts = resource === 'memory' && !Number.isInteger(amountsIn({ amount })['amount']);
@@ -127,7 +127,7 @@ function storageFaults(spec: EtcdClusterSpec): readonly string[] {
   const size = claim?.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
   const faults = storageFormFaults(spec);
   if ((parseQuantity(size) ?? 0) <= 0) {
-    faults.push(`the storage request ${quote(String(size))} is no size: write one such as 8Gi`);
+    faults.push(`the storage request ${quote(size)} is no size: write one such as 8Gi`);
   }
   if (parseDurationSeconds(keep) === undefined) {
     faults.push(`spec.storage.retainDeadMemberFor ${quote(keep)} is no duration: write one such as 24h`);
@@ -196,9 +196,7 @@ function etcdFaults(spec: EtcdClusterSpec, config: ClusterConfig): readonly stri
   for (const field of ['quotaBackendBytes', 'maxRequestBytes'] as const) {
     const value = spec.etcd?.[field];
     if (value !== undefined && parseBytes(value) === undefined) {
-      faults.push(
-        `spec.etcd.${field} ${quote(String(value))} is no size: write bytes, or a size such as 2Gi`,
-      );
+      faults.push(`spec.etcd.${field} ${quote(value)} is no size: write bytes, or a size such as 2Gi`);
     }
   }
   const { quotaBackendBytes: quota } = config.etcd;

@@ -44,7 +44,8 @@ export function labelFaults(
   return [...keyFaults(path, map), ...values];
 }
 
-/** A person's text in a message: bounded, and visible as text. */
-export function quote(text: string): string {
+/** What a person wrote, in a message: bounded, and visible as text. Of what the schema lets through unseen it may be anything. */
+export function quote(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
