@@ -12,7 +12,10 @@ export function evict(world: SimWorld, pod: KubeObject): boolean {
   const { kube, etcd, disruptions, invariants } = world;
   const how = disruptions.ask(pod);
   if (how === undefined) return false;
-  const sizes = invariants.sizes.map(([, size]) => size);
+  // Who writes the same size again wishes for nothing else.
+  const sizes = invariants.sizes
+    .map(([, size]) => size)
+    .filter((size, index, all) => size !== all[index - 1]);
   const fault = faultOfEviction({ kube, etcd, truth: invariants.truth, disruptions, sizes }, pod, how);
   if (fault !== undefined) throw new Breach(fault);
   kube.delete('Pod', pod.metadata.name);
