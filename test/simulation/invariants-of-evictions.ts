@@ -33,7 +33,7 @@ export function faultOfEviction(world: Evicting, pod: KubeObject, how: Allowed):
   if (row === undefined || !up.includes(row) || up.length !== quorum) return undefined;
   // One or two that are meant to be so few have nobody to spare: a drain takes one at a time, and the quorum with it.
   const isJoined = members.rows.some(({ isLearner, peerUrl }) => isLearner && !peerUrl.includes('stranger'));
-  const isMeantSo = !isJoined && world.sizes.slice(-2).includes(voters.length);
+  const isMeantSo = !isJoined && world.sizes.slice(-3).includes(voters.length);
   if (voters.length <= 2 && isMeantSo) return undefined;
   const { healthy, disrupted, at = 0 } = world.disruptions.looked ?? {};
   const second = Math.floor(at / 1_000) * 1_000;
