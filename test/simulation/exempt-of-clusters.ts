@@ -144,6 +144,24 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
     afterFailure: ['failed.version is absent'],
   }),
+  ...exempt(
+    'words about what passes by itself: test/activities/planned-changes.test.ts, test/planner/report',
+    {
+      isArriving: ['pod?.readyChangedAt is absent'],
+      isBrought: ["step.kind === 'createMember'"],
+      upgrading: ["goal.reason === 'ClusterVersionBehind'", 'passes'],
+      OBJECT_STEPS: ['claims.length === 0'],
+    },
+  ),
+  ...exempt('a person asks in the grace of a lost member, by chance: test/activities/requests-life.test.ts', {
+    planReplacement: ['isAsked'],
+  }),
+  ...exempt(
+    'a failure that is remembered without its step, by chance: test/planner/checks/failed-steps.test.ts',
+    {
+      stopOf: ['failed.step is absent'],
+    },
+  ),
   ...exempt('what is refused again and again: test/planner/checks/failed-steps.test.ts', {
     isSkipped: 'all',
     isNonBlockingFailure: 'all',

@@ -54,6 +54,10 @@ export const EXEMPT_OF_PEOPLE: readonly Exempt[] = [
     },
   ),
   ...exempt('what a deleted cluster has left is a table: test/planner/operations/take-up.test.ts', {
+    formerIncarnations: [
+      'isRestoreCutShort',
+      'not (Number(clusterIdsOf(b).length > 0) - Number(clusterIdsOf(a).length > 0) || b.newest - a.newest)',
+    ],
     doubtsAbout: ['ids.length === 0'],
     lackingVoters: ['not (hasClaims)'],
     otherAddresses: [

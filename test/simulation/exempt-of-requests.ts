@@ -27,6 +27,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
       'not (operation === undefined)',
     ],
     'requests/abort/abort': [
+      "not (aborting.kind === 'requests')",
       'isAccepted(request)',
       'not (aborting === undefined)',
       'not (subject === undefined)',
