@@ -257,6 +257,8 @@ describe('objects that somebody edited', LONG, () => {
       },
     });
     expect((await world.run()).decision.kind).toBe('idle');
+    const told = world.events.filter(({ reason }) => reason === 'ObjectPutBack').map(each => each.message);
+    expect(told).toContain('restored PodDisruptionBudget example: spec.minAvailable changed');
     expect(world.kube.peek(service('example-client'))).toMatchObject({
       metadata: { uid, labels: { app: 'etcd', team: 'x' }, annotations: { note: 'theirs' } },
       spec: {
