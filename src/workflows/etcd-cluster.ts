@@ -73,20 +73,20 @@ function noteRepair(
   { repaired, decision, generation }: Assessment,
   { began, ended }: { readonly began: number; readonly ended: number },
 ): void {
-  const of = repaired && putBack(repaired.kind, generation);
+  const of = repaired && putBack(repaired, generation);
   if (of === undefined) return;
-  const isUndone = decision.kind === 'operate' && putBack(decision.step.kind, generation) === of;
+  const isUndone = decision.kind === 'operate' && putBack(decision.step, generation) === of;
   cluster.repeats = over(repeated(cluster.repeats, of, began), isUndone, ended);
 }
 
 /** What a step puts back that somebody may change again at once, where the next time may wait; a person who edits the specification is answered at once. */
-function putBack(step: string, generation: number): string | undefined {
-  return isPutBack(step) ? `${step} of generation ${generation}` : undefined;
+function putBack(step: Work['step'], generation: number): string | undefined {
+  return isPutBack(step) ? `${step.kind} of generation ${generation}` : undefined;
 }
 
 /** Until when an operation waits because the same was done again and again; undefined: it begins now, and is counted. */
 function pausedUntil(cluster: ClusterState, { step }: Work, now: number): number | undefined {
-  const of = putBack(step.kind, cluster.assessment?.generation ?? 0);
+  const of = putBack(step, cluster.assessment?.generation ?? 0);
   if (of === undefined) return undefined;
   const until = waitsUntil(cluster.repeats, of, now);
   if (until === undefined) cluster.repeats = repeated(cluster.repeats, of, now);

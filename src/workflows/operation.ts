@@ -119,7 +119,7 @@ function inVain(next: Work, repeats: number, tookMs: number): Outcome | undefine
   const why = (often: string) => `"${summaryOf(next)}" was performed ${often} without reaching its goal`;
   if (repeats === TRIES) return { outcome: 'failed', step, message: why(`${TRIES} times`) };
   // The workflow of the resource counts how often, and has it wait.
-  if (isPutBack(step) && tookMs > SHORT_MS)
+  if (isPutBack(next.step) && tookMs > SHORT_MS)
     return { outcome: 'handedBack', step, message: why('again and again') };
   return undefined;
 }

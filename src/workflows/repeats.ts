@@ -2,7 +2,10 @@
  * A repair that is undone again and again: somebody, or another controller, keeps changing the same object. Each repair begins a workflow
  * and writes to the API server, so after a few of them the next one waits, ever longer. Pure.
  */
+import type { Decision } from '../activities/index.ts';
 import { type Backoff, backoffMs } from '../api/values/backoff.ts';
+
+type Step = Extract<Decision, { kind: 'operate' }>['step'];
 
 /** What was done last, how often in a row, and when it was begun last, in milliseconds since the epoch. */
 export interface Repeats {
@@ -20,9 +23,9 @@ export const TRIES = 5;
 /** What takes no longer is no sign that there is too much to do. */
 export const SHORT_MS = 1_000;
 
-/** Whether a step puts back what somebody may change again at once. */
-export function isPutBack(step: string): boolean {
-  return step === 'applyObjects';
+/** Whether a step puts back what somebody may change again at once. What follows the members does not wait: until then too many may be evicted. */
+export function isPutBack(step: Step): boolean {
+  return step.kind === 'applyObjects' && !step.objects.every(({ follows }) => follows === true);
 }
 
 /** So many in a row are begun at once: a person who tries something is answered at once. */

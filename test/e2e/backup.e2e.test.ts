@@ -363,15 +363,16 @@ describe('into a claim', () => {
         console.log(name, JSON.stringify(found));
         expect(found.said).toMatch(words);
         expect(['Retrying', 'Failed']).toContain(found.phase);
-        const events = await world.stack.kubectl(
-          '-n',
-          NAMESPACE,
-          'get',
-          'events',
-          '--field-selector',
-          `involvedObject.name=${name},type=Warning`,
-        );
-        expect(events).toMatch(words);
+        // Events are written beside the status, and may come a moment later.
+        const eventsOf = () =>
+          world.stack.kubectl(
+            ...['-n', NAMESPACE, 'get', 'events'],
+            ...['--field-selector', `involvedObject.name=${name},type=Warning`],
+          );
+        await poll(async () => (words.test(await eventsOf()) ? true : undefined), {
+          timeoutMs: 30_000,
+          otherwise: async () => `events of ${name}: ${await eventsOf()}`,
+        });
       }
     } finally {
       for (const name of Object.keys(broken))

@@ -29,11 +29,11 @@ export async function putBackEdited(
   step: Pick<StepOf<'applyObjects'>, 'objects' | 'minAvailable'>,
 ): Promise<void> {
   const { namespace, name, uid } = cluster.metadata;
-  for (const { object, because } of step.objects) {
+  for (const { object, follows } of step.objects) {
     const wanted = SHARED_OBJECTS[object](cluster, step);
     const difference = await putBack(deps.kube, { wanted, ownerUid: uid });
-    // That the budget follows the members is no news; that somebody edited it is, and then that is why it is put back.
-    if (difference === undefined || (object === 'disruptionBudget' && difference !== because)) continue;
+    // That the budget follows the members is no news; that somebody edited it is.
+    if (difference === undefined || follows === true) continue;
     const message = `restored ${wanted.kind} ${wanted.metadata.name}: ${difference}`;
     recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectPutBack', message });
   }

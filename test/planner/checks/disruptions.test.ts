@@ -38,7 +38,9 @@ describe('the budget', () => {
   it('is raised at once when it lets too many go', () => {
     expect(stepOf(running(5, 5, budget(2)))).toMatchObject({
       kind: 'applyObjects',
-      objects: [{ object: 'disruptionBudget', because: 'spec.minAvailable is 2 and has to be 4' }],
+      objects: [
+        { object: 'disruptionBudget', because: 'spec.minAvailable is 2 and has to be 4', follows: true },
+      ],
       minAvailable: 4,
     });
   });

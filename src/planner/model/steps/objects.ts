@@ -37,6 +37,8 @@ export const OBJECT_STEPS = {
       readonly object: SharedObject;
       /** The first field that is not as we apply it. */
       readonly because: string;
+      /** It follows the members; nobody has edited it. */
+      readonly follows?: true;
     }[];
     /** Of the PodDisruptionBudget, when it is among them. */
     readonly minAvailable?: number | undefined;

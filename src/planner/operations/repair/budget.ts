@@ -6,7 +6,11 @@ import type { Situation } from '../../model/situation.ts';
 
 /** The step that lets the budget keep that many members from eviction. */
 export function budgetStep(minAvailable: number, because: string): Step {
-  return { kind: 'applyObjects', objects: [{ object: 'disruptionBudget', because }], minAvailable };
+  return {
+    kind: 'applyObjects',
+    objects: [{ object: 'disruptionBudget', because, follows: true }],
+    minAvailable,
+  };
 }
 
 /** What raises it, and lowers it again. */

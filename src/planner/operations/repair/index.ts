@@ -85,7 +85,9 @@ function editedObjects(situation: Situation): Step[] {
   };
   const objects = (['peerService', 'clientService', 'disruptionBudget'] as const).flatMap(object => {
     const { difference } = found[object];
-    return difference === undefined ? [] : [{ object, because: difference }];
+    const follows = object === 'disruptionBudget' && disruptionBudget.difference === undefined;
+    if (difference === undefined) return [];
+    return [{ object, because: difference, ...(follows && { follows: true as const }) }];
   });
   return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects, ...ofBudget(situation, objects) }];
 }
