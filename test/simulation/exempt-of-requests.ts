@@ -32,14 +32,14 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
       'not (aborting === undefined)',
       'not (subject === undefined)',
       'not (holds.abort?.request === uid)',
-      'holds.abort?.request === uid || told.spent?.includes(uid) === true',
+      'holds.abort?.request === uid || sent.spent?.includes(uid) === true',
     ],
     'requests/abort/acceptedAbort': 'all',
     'requests/abort/withdraw': 'all',
     'requests/carry-out/approve': 'all',
     'requests/carry-out/carryOut': [
       'person === undefined',
-      'draft.told.spent?.includes(request.metadata.uid) === true',
+      'draft.sent.spent?.includes(request.metadata.uid) === true',
       'not (why === undefined)',
     ],
     'requests/carry-out/personOf': ['kind === undefined'],
@@ -84,7 +84,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/draft/actorOf': ['approvals.map(…)'],
     'requests/draft/abortedOf': [
       'not (held === undefined)',
-      'not (held === undefined || (told?.at ?? 0) > (parseTimestamp(held.at) ?? 0))',
+      'not (held === undefined || (sent?.at ?? 0) > (parseTimestamp(held.at) ?? 0))',
     ],
     'requests/draft/revoke': 'all',
     'requests/status/requestStatus': [

@@ -61,22 +61,22 @@ const SHOWN = 10;
 export async function assessBackup(
   deps: Dependencies,
   ref: BackupRef,
-  { actor: told, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
+  { actor: sent, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
 ): Promise<BackupAssessment> {
   return retryOnConflict(async () => {
     const object = await readBackup(deps.kube, ref);
     if (object === undefined) {
       await recordOrphans(deps, { kind: 'EtcdBackup', ...ref });
-      return { decision: planBackup(undefined, told), summary: undefined };
+      return { decision: planBackup(undefined, sent), summary: undefined };
     }
     const backup = backupFacts(object);
     const now = deps.now();
     const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
     const needed = isAsked ? await neededAsFarAsKnown(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
-    const observation = await withRequests(deps, { now, backup, needed, jitterSeconds }, told);
+    const observation = await withRequests(deps, { now, backup, needed, jitterSeconds }, sent);
     const { createdAt } = backup;
-    const settled = settleBackupRequests(observation, told, {
+    const settled = settleBackupRequests(observation, sent, {
       kind: 'EtcdBackup',
       ...ref,
       workflowId,
@@ -118,12 +118,12 @@ function toldToWorkflow(
 async function withRequests(
   deps: Dependencies,
   seen: Pick<BackupObservation, 'now' | 'backup' | 'needed' | 'jitterSeconds'>,
-  told: BackupActor,
+  sent: BackupActor,
 ) {
   const { namespace, name } = seen.backup;
   const requests =
-    told.isOperation === true ? [] : await requestsAbout(deps.kube, { kind: 'EtcdBackup', namespace, name });
-  const isVerified = told.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
+    sent.isOperation === true ? [] : await requestsAbout(deps.kube, { kind: 'EtcdBackup', namespace, name });
+  const isVerified = sent.verify !== undefined || requests.some(({ spec }) => spec.action === 'VerifyBackup');
   const cluster = isVerified ? await clusterOf(deps, seen.backup) : undefined;
   return { ...seen, requests, ...(cluster && { cluster }) };
 }

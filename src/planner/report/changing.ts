@@ -1,6 +1,6 @@
 /**
  * Members that are away, or not there yet, because the operator is changing them as somebody asked: nothing has failed, and there is nothing
- * for anybody to see to. Whoever ended by itself, does not start, or is waited for in vain is not among them. Pure.
+ * for anybody to see to. A member that ended by itself, does not start, or is waited for in vain is not among them. Pure.
  */
 import type { Decision, Operation, Step, StepKind } from '../model/decision.ts';
 import { isTerminationOverdue } from '../model/member-names.ts';

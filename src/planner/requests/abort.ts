@@ -51,9 +51,9 @@ export function abort(draft: Draft, request: EtcdRequest): Draft {
   if (aborting.kind === 'requests') return withdraw(draft, request, aborting.ids);
   const { operation, subject, message } = aborting;
   const { uid } = request.metadata;
-  const { situation, told, holds } = draft;
+  const { situation, sent, holds } = draft;
   const change = doneAtOnce(request, message, [operation, ...(subject === undefined ? [] : [subject])]);
-  if (holds.abort?.request === uid || told.spent?.includes(uid) === true) return withChange(draft, change);
+  if (holds.abort?.request === uid || sent.spent?.includes(uid) === true) return withChange(draft, change);
   const { generation } = situation.cluster;
   const held = { ...asked(request, situation.now), operation, generation };
   return {
@@ -78,8 +78,8 @@ function acceptedAbort({ status }: EtcdRequest): Aborting {
 function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): Draft {
   const message = `aborted before it was complete by ${attribution(request.spec)}`;
   const isMeant = ({ id }: PersonRequest) => ids.includes(String(id));
-  const told = (draft.told.requests ?? []).filter(isMeant);
-  const all = [...(draft.told.requests ?? []), ...draft.requests].filter(isMeant);
+  const sent = (draft.sent.requests ?? []).filter(isMeant);
+  const all = [...(draft.sent.requests ?? []), ...draft.requests].filter(isMeant);
   const named = all.map(({ kind, target }) => `${kind} ${target}`.trim());
   const answer = request.status?.message;
   const done = doneAtOnce(
@@ -89,7 +89,7 @@ function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): D
   );
   return {
     ...draft,
-    told: { ...draft.told, requests: (draft.told.requests ?? []).filter(each => !isMeant(each)) },
+    sent: { ...draft.sent, requests: (draft.sent.requests ?? []).filter(each => !isMeant(each)) },
     requests: draft.requests.filter(each => !isMeant(each)),
     changes: [
       ...draft.changes.map(each =>
@@ -98,8 +98,8 @@ function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): D
           : each,
       ),
       // The workflow forgets those that it holds first.
-      told.length === 0 ? done : withoutOutcome(done),
+      sent.length === 0 ? done : withoutOutcome(done),
     ],
-    withdrawn: [...draft.withdrawn, ...told.map(({ id }) => ({ id, outcome: 'refused' as const, message }))],
+    withdrawn: [...draft.withdrawn, ...sent.map(({ id }) => ({ id, outcome: 'refused' as const, message }))],
   };
 }

@@ -50,15 +50,15 @@ export function settleBackupRequests(
   target: Target,
 ): SettledBackup {
   const { now, requests = [], backup } = observation;
-  const { spent: _, ...told } = actor;
+  const { spent: _, ...sent } = actor;
   const held = backup.status.userRequests?.pause;
   // Only the passes of the EtcdBackup itself know what users want.
-  if (told.isOperation === true)
-    return { actor: told, pause: held, changes: [], revoked: {}, stop: undefined };
+  if (sent.isOperation === true)
+    return { actor: sent, pause: held, changes: [], revoked: {}, stop: undefined };
   const isSpent = held !== undefined && actor.spent?.includes(held.request) === true;
   let draft: Draft = {
     observation,
-    actor: told,
+    actor: sent,
     pause: isSpent ? undefined : held,
     changes: [],
     revoked: {},
@@ -107,7 +107,7 @@ function settle(draft: Draft, request: EtcdRequest, spent: readonly string[]): D
   }
 }
 
-/** The workflow is told to forget this, and the pass does not count it any more. */
+/** The workflow is to forget this, and the pass does not count it any more. */
 function revoke(draft: Draft, ended: SettledBackup['revoked']): Draft {
   const left = Object.entries(draft.actor).filter(([field]) => !Object.hasOwn(ended, field));
   return { ...draft, actor: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };

@@ -16,14 +16,14 @@ const MOST_APPROVALS = 16;
 
 /** Lets one step go on that waits for exactly this. */
 export function approve(draft: Draft, request: EtcdRequest): Draft {
-  const { situation, told, holds } = draft;
+  const { situation, sent, holds } = draft;
   const { operation = '', ids = [] } = request.spec;
   const { uid } = request.metadata;
   const { approvals = [] } = holds;
   const expiresAt = timestamp(expiryOf(request));
   const message = `${operation} of ${ids.join(', ')} is approved; the approval is valid for one use until ${expiresAt}`;
   const change = doneAtOnce(request, message, ids);
-  const isKnown = approvals.some(each => each.request === uid) || told.spent?.includes(uid) === true;
+  const isKnown = approvals.some(each => each.request === uid) || sent.spent?.includes(uid) === true;
   if (isKnown) return withChange(draft, change);
   if (!isAccepted(request)) {
     const decision = decide(situation, actorOf(draft));
@@ -46,7 +46,7 @@ export function carryOut(draft: Draft, request: EtcdRequest): Draft {
   const { action } = request.spec;
   const person = personOf(request, draft.situation.now);
   if (person === undefined) return withChange(draft, refusal(request, `${action} is not for an EtcdCluster`));
-  if (draft.told.spent?.includes(request.metadata.uid) === true) {
+  if (draft.sent.spent?.includes(request.metadata.uid) === true) {
     const message = 'aborted before it was complete, by a message to the workflow';
     return withChange(draft, { request, outcome: { state: 'aborted', message } });
   }

@@ -45,7 +45,7 @@ export function settleRequests(situation: Situation, actor: Actor, target: Targe
   const abort = aborted?.generation === cluster.generation ? aborted : undefined;
   let draft: Draft = {
     situation,
-    told: actor,
+    sent: actor,
     holds: withoutUndefined<UserRequests>({
       pause: held && !isSpent(held) ? held : undefined,
       abort: abort && !isSpent(abort) ? abort : undefined,
@@ -81,20 +81,20 @@ function heldOf({ pause: held, abort, approvals = [] }: UserRequests): UserReque
 }
 
 function settle(draft: Draft, request: EtcdRequest): Draft {
-  const { situation, told, holds } = draft;
+  const { situation, sent, holds } = draft;
   const { now } = situation;
   switch (request.spec.action) {
     case 'Pause': {
       const answer = 'paused: no further step is performed';
-      const paused = pause({ pause: holds.pause, message: told.paused }, request, {
-        spent: told.spent ?? [],
+      const paused = pause({ pause: holds.pause, message: sent.paused }, request, {
+        spent: sent.spent ?? [],
         now,
         answer,
       });
       return withPause(withChange(draft, paused.change), paused.pause);
     }
     case 'Resume': {
-      const { change, revoked, pause: left } = resume({ pause: holds.pause, message: told.paused }, request);
+      const { change, revoked, pause: left } = resume({ pause: holds.pause, message: sent.paused }, request);
       const after = withPause(withChange(draft, change), left);
       return revoked === undefined ? after : revoke(after, { paused: revoked });
     }
@@ -121,8 +121,8 @@ const keyOfFailed = ({ operation, retryAt }: NonNullable<Actor['failed']>): stri
 
 /** What was aborted, or has failed and waits, is tried again now. */
 function resync(draft: Draft, request: EtcdRequest): Draft {
-  const { told, holds } = draft;
-  const { aborted, failed } = told;
+  const { sent, holds } = draft;
+  const { aborted, failed } = sent;
   const found = [holds.abort?.request, aborted && keyOfAborted(aborted), failed && keyOfFailed(failed)];
   const ids = idsOf(request, found);
   const ended = {

@@ -107,7 +107,7 @@ export function doneAtOnce(request: EtcdRequest, message: string, ids?: readonly
   return { request, accepted: { state: 'accepted', ...of }, outcome: { state: 'done', ...of } };
 }
 
-/** A message to the workflow, told from others by when it came (milliseconds since the epoch). */
+/** A message to the workflow, distinguished from others by the time at which it came (milliseconds since the epoch). */
 interface Message extends Request {
   readonly at?: number;
 }

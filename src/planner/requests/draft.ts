@@ -10,7 +10,7 @@ import type { RequestChange } from './status.ts';
 export interface Draft {
   readonly situation: Situation;
   /** What the workflow holds, without what a request has ended. */
-  readonly told: Actor;
+  readonly sent: Actor;
   readonly holds: UserRequests;
   readonly requests: readonly PersonRequest[];
   readonly changes: readonly RequestChange[];
@@ -21,10 +21,10 @@ export interface Draft {
 }
 
 /** What users want by now. */
-export function actorOf({ told, holds, requests }: Draft): Actor {
+export function actorOf({ sent, holds, requests }: Draft): Actor {
   const { approvals = [] } = holds;
   const allApprovals = [
-    ...(told.approvals ?? []),
+    ...(sent.approvals ?? []),
     ...approvals.map(({ request: id, operation, ids, by, reason, expiresAt }) => ({
       id,
       operation,
@@ -34,20 +34,20 @@ export function actorOf({ told, holds, requests }: Draft): Actor {
       expiresAt: parseTimestamp(expiresAt) ?? 0,
     })),
   ];
-  const all = [...(told.requests ?? []), ...requests].toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
-  const { approvals: _, requests: __, spent: ___, ...others } = told;
+  const all = [...(sent.requests ?? []), ...requests].toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const { approvals: _, requests: __, spent: ___, ...others } = sent;
   return withoutUndefined<Actor>({
     ...others,
-    paused: holds.pause === undefined ? told.paused : who(holds.pause),
-    aborted: abortedOf(told.aborted, holds.abort),
+    paused: holds.pause === undefined ? sent.paused : who(holds.pause),
+    aborted: abortedOf(sent.aborted, holds.abort),
     approvals: allApprovals.length > 0 ? allApprovals : undefined,
     requests: all.length > 0 ? all : undefined,
   });
 }
 
 /** The abort that came last. */
-function abortedOf(told: Actor['aborted'], held: UserRequests['abort']): Actor['aborted'] {
-  if (held === undefined || (told?.at ?? 0) > (parseTimestamp(held.at) ?? 0)) return told;
+function abortedOf(sent: Actor['aborted'], held: UserRequests['abort']): Actor['aborted'] {
+  if (held === undefined || (sent?.at ?? 0) > (parseTimestamp(held.at) ?? 0)) return sent;
   const { operation, generation, subject } = held;
   return { operation, generation, ...(subject !== undefined && { subject }), ...who(held) };
 }
@@ -56,8 +56,8 @@ export function withChange(draft: Draft, change: RequestChange): Draft {
   return { ...draft, changes: [...draft.changes, change] };
 }
 
-/** The workflow is told to forget this, and the pass does not count it any more. */
+/** The workflow is to forget this, and the pass does not count it any more. */
 export function revoke(draft: Draft, ended: Draft['revoked']): Draft {
-  const left = Object.entries(draft.told).filter(([field]) => !Object.hasOwn(ended, field));
-  return { ...draft, told: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
+  const left = Object.entries(draft.sent).filter(([field]) => !Object.hasOwn(ended, field));
+  return { ...draft, sent: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
 }

@@ -56,7 +56,7 @@ import { ignoreUnknownSignals } from './handlers.ts';
 import { temporalHost, uncancelled } from './host.ts';
 import { askOperation, handleAsks, reportEnd, startInSlot } from './slot.ts';
 
-/** Whoever cancels a workflow in Temporal asks for this. */
+/** What the cancellation of a workflow in Temporal asks for. */
 const BY_CANCELLATION = { by: 'cancellation of the workflow' };
 
 export interface ClusterInput extends ResourceId {

@@ -152,28 +152,16 @@ test('a quota that shrinks while a member is stopped is told with what to do, an
   await awaitRunning(world, AT);
   const stopped = await pod();
   const name = stopped?.metadata.name ?? '';
-  await kubectl(
-    'patch',
-    'pod',
-    name,
-    '--type=merge',
-    '-p',
-    JSON.stringify({ metadata: { finalizers: [HOLD] } }),
-  );
+  const setFinalizers = (finalizers: readonly string[] | null) =>
+    kubectl('patch', 'pod', name, '--type=merge', '-p', JSON.stringify({ metadata: { finalizers } }));
+  await setFinalizers([HOLD]);
   await edit({ etcd: { snapshotCount: 9_000 } });
   await poll(async () => (await pod())?.metadata.deletionTimestamp !== undefined || undefined, {
     timeoutMs: 120_000,
     intervalMs: 50,
   });
   await quota(0);
-  await kubectl(
-    'patch',
-    'pod',
-    name,
-    '--type=merge',
-    '-p',
-    JSON.stringify({ metadata: { finalizers: null } }),
-  );
+  await setFinalizers(null);
   console.log(
     await isTold('exceeded quota', 'to go on, raise ResourceQuota few', 'the operator tries again'),
   );
