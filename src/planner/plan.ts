@@ -64,7 +64,7 @@ interface Stopped {
  * took away is given back first (docs/decisions/0128-*).
  */
 function closing({ decision, stopped }: Stopped, observation: Situation, actor: Actor): Decision {
-  if (stopped === undefined) return decision;
+  if (decision.kind !== 'blocked') return decision;
   const steps = closingSteps(observation, stopped);
   if (steps.length === 0) return decision;
   const work = asClosing(operate(underWay(observation) ?? 'repairCluster', steps));

@@ -95,7 +95,7 @@ function wordsOf({ code, message }: Said, isKnown: boolean): string {
 function notReachable(what: string, code: StoreErrorCode): StoreError {
   return new StoreError(
     code,
-    `${what} failed: the endpoint is not reachable as a store; for details, add its host to STORE_ADDRESSES_ALLOWED of the operator`,
+    `${what} failed: the endpoint is not reachable as a store: check its host, port and scheme (https:// where none is written); for details, add its host to STORE_ADDRESSES_ALLOWED of the operator`,
   );
 }
 

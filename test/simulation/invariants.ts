@@ -97,11 +97,23 @@ export class Invariants implements EtcdAudit {
     // A learner that nobody ever promoted has no vote: what it lost others have.
     const row = this.truth.members()?.rows.find(({ id }) => id === memberId);
     if (row?.isLearner === true || before === undefined || before === disk) return;
-    if (before.clusterId !== disk.clusterId) return;
+    if (before.clusterId !== disk.clusterId || !this.#isOfThisFormation(before)) return;
     if (this.recordedAt !== undefined && disk.log.length < before.log.length)
       throw new Breach(
         `member ${name} (${memberId}) starts ${empty ? 'empty' : 'on older data'} under the id that it had data under`,
       );
+  }
+
+  /**
+   * Whether another member has what the first leader wrote to this disk, after the first entry, which the flags of the members make. A cluster that was taken
+   * away as a whole before it was recorded leaves nothing in the logs of the one that forms next under the same ids (seed 2651186203).
+   */
+  #isOfThisFormation({ memberId, log: [, first] }: Process['disk']): boolean {
+    const rows = this.truth.members()?.rows ?? [];
+    const written = rows.flatMap(({ id }) => {
+      return id === memberId ? [] : (this.truth.diskOfMember(id)?.log[1] ?? []);
+    });
+    return written.length === 0 || written.some(entry => entry === first);
   }
 
   /**

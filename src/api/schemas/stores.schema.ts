@@ -55,7 +55,10 @@ export const storeBlocks = {
       .boolean()
       .describe('true: the bucket is part of the path, not of the host name.')
       .optional(),
-    region: text(64, 'The region of the bucket. Empty: as the Secret says.').optional(),
+    region: cel(text(64, 'The region of the bucket. Empty: as the Secret says.'), {
+      rule: "self.matches('^[A-Za-z0-9_.-]*$')",
+      message: 'must be the name of a region, such as eu-central-1, without spaces',
+    }).optional(),
   }),
   abs: objectStore('ABS', {}),
   gcs: objectStore('GCS', {}),

@@ -26,7 +26,14 @@ export function storeFaults(spec: StoreBlocks, field: string, type: string): str
       : []),
     ...(isOutside ? [`spec.${name}.path ${quote(block.path)} must not have . or .. as a part`] : []),
     ...schemeFaults(`spec.${name}.endpoint`, block.endpoint),
+    ...regionFaults(`spec.${name}.region`, block.region),
   ];
+}
+
+function regionFaults(path: string, region = ''): readonly string[] {
+  return /^[A-Za-z0-9_.-]*$/.test(region)
+    ? []
+    : [`${path} ${quote(region)} must be the name of a region, such as eu-central-1, without spaces`];
 }
 
 /** The faults of addresses of members. */

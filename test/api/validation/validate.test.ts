@@ -164,6 +164,11 @@ describe('a backup', () => {
       'spec.s3.endpoint "ftp://store" must begin with https:// or http://',
     ],
     [
+      'a region with a blank',
+      { ...spec, s3: { path: 'a/b', region: 'eu-central-1 ' } },
+      'spec.s3.region "eu-central-1 " must be the name of a region, such as eu-central-1, without spaces',
+    ],
+    [
       'an address of a member',
       { storageType: 'S3', s3: { path: 'a/b' }, etcdEndpoints: ['example:2379', 'ftp://example:2379'] },
       'spec.etcdEndpoints[1] "ftp://example:2379" must begin with',

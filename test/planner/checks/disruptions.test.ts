@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { aCluster, aMembership, aPod, aRunningCluster, aRunningStatus, OURS } from '../../worlds/builders.ts';
+import { aCluster, aMembership, aPod, aRunningCluster, aRunningStatus, FOREIGN, OURS } from '../../worlds/builders.ts';
 
 const NOBODY = {};
 const budget = (minAvailable: number) => ({ disruptionBudget: { ...OURS, minAvailable } });
@@ -49,6 +49,31 @@ describe('the budget', () => {
     const observation = running(3, 5, budget(2));
     expect(stepOf(observation)).toMatchObject({ kind: 'applyObjects', minAvailable: 3 });
     expect(stepOf(running(3, 5, budget(3)))).toMatchObject({ kind: 'addLearner' });
+  });
+
+  it.each([
+    ['spec.paused is true', running(5, 5, budget(2), true), NOBODY],
+    ['a person paused it', running(5, 5, budget(2)), { paused: { by: 'anna' } }],
+    ['a Service of somebody else is in the way', running(5, 5, { ...budget(2), peerService: FOREIGN }), NOBODY],
+  ])('is raised although %s', (_state, observation, actor) => {
+    expect(plan(observation, actor)).toMatchObject({
+      kind: 'operate',
+      closes: true,
+      step: { kind: 'applyObjects', minAvailable: 4 },
+    });
+  });
+
+  it('of an earlier release is given a number also in a pause', () => {
+    const old = { disruptionBudget: { ...OURS, difference: 'spec.minAvailable is not a number' } };
+    const decision = plan(running(5, 3, old, true), NOBODY);
+    expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'applyObjects', minAvailable: 4 } });
+  });
+
+  it('keeps in a pause what somebody edited by hand', () => {
+    const edited = {
+      disruptionBudget: { ...OURS, minAvailable: 1, difference: 'spec.minAvailable is 1 instead of 4' },
+    };
+    expect(plan(running(5, 5, edited, true), NOBODY)).toMatchObject({ kind: 'blocked', reason: 'Paused' });
   });
 
   it('does not follow a size that is only wished', () => {

@@ -1,5 +1,5 @@
 /** The PodDisruptionBudget after a change of the membership. Pure. */
-import { budgetIsTooHigh, minAvailableNow } from '../../checks/disruptions.ts';
+import { budgetIsTooHigh, budgetIsTooLow, minAvailableNow } from '../../checks/disruptions.ts';
 import { type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -11,6 +11,18 @@ export function budgetStep(minAvailable: number, because: string): Step {
     objects: [{ object: 'disruptionBudget', because, follows: true }],
     minAvailable,
   };
+}
+
+/**
+ * The step that raises it, in every state of a cluster: also a pause lets nobody take a quorum. What somebody edited by hand is put back by a repair,
+ * which a pause holds back; a budget without a number is one of an earlier release, which goes by the size that is wished.
+ */
+export function raisingSteps(situation: Situation): Step[] {
+  const { difference, minAvailable, owned } = situation.disruptionBudget;
+  const isEdited = difference !== undefined && minAvailable !== undefined;
+  const because = difference ?? budgetIsTooLow(situation);
+  if (!owned || isEdited || because === undefined) return [];
+  return [budgetStep(minAvailableNow(situation), because)];
 }
 
 /** What raises it, and lowers it again. */

@@ -13,16 +13,19 @@ import { memberNames } from '../../model/member-names.ts';
 import { failedMember } from '../upgrade/failure.ts';
 import { allHaveRun } from '../upgrade/goal.ts';
 import { afterFailure } from '../upgrade/rollback.ts';
-import { loweringSteps } from './budget.ts';
+import { loweringSteps, raisingSteps } from './budget.ts';
 import { missingPods, versionsAreKnown } from './index.ts';
 
 /**
- * The steps that give back what the operator took, while `stopped` may not be done. None while nobody is to be served: a cluster that goes to
- * sleep, is deleted, or is fenced for a restore is down because a person asked for that.
+ * The steps that give back what the operator took, while `stopped` may not be done; undefined: nothing was planned, an obstacle is in the way.
+ * None while nobody is to be served: a cluster that goes to sleep, is deleted, or is fenced for a restore is down because a person asked for that.
+ * Before all of them members are kept from eviction.
  */
-export function closingSteps(observation: Situation, stopped: Work): Step[] {
+export function closingSteps(observation: Situation, stopped: Work | undefined): Step[] {
   const { cluster } = observation;
   if (cluster.deleting || cluster.config.hibernated || cluster.status.clusterID === undefined) return [];
+  const raising = raisingSteps(observation);
+  if (raising.length > 0 || stopped === undefined) return raising;
   if (restoreUnderWay(cluster) !== undefined || stopped.operation === 'restoreCluster') return [];
   const unsafe = [peerServiceNameIsFree, membersAreOurs, versionsAreKnown, securityIsUnchanged];
   if (firstObstacle(observation, unsafe) !== undefined) return [];
