@@ -6,6 +6,7 @@ import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { evict, startEvictions } from '../../stack/drill/evictions.ts';
 import { openOperations } from '../../stack/drill/operations.ts';
 import { awaitCondition, podsOf } from '../../stack/e2e.ts';
+import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-evictions');
@@ -104,6 +105,26 @@ test('while every member is restarted for a setting', async () => {
   await underEvictions('rollout', () => cluster.apply({ size: 3, etcd: { snapshotCount: 20_000 } }), {
     size: 3,
   });
+});
+
+test('while every member is restarted, and the operator is killed when it has raised the budget', async () => {
+  await underEvictions(
+    'rollout under kills',
+    async () => {
+      await cluster.apply({ size: 3, etcd: { snapshotCount: 30_000 } });
+      // Once before the first member is stopped, and once more in the middle.
+      for (let kill = 0; kill < 2; kill += 1) {
+        await poll(async () => (await budget()).spec.minAvailable === 3, {
+          timeoutMs: 60_000,
+          intervalMs: 5,
+        });
+        expect(killOperators(world())).toBeGreaterThan(0);
+        await freshOperators(world(), 2);
+      }
+    },
+    { size: 3 },
+  );
+  await poll(async () => (await budget()).spec.minAvailable === 2);
 });
 
 test('while the leader is replaced', async () => {

@@ -2,7 +2,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { aCluster, aMembership, aPod, aRunningCluster, aRunningStatus, FOREIGN, OURS } from '../../worlds/builders.ts';
+import {
+  aCluster,
+  aMembership,
+  aPod,
+  aRunningCluster,
+  aRunningStatus,
+  FOREIGN,
+  OURS,
+} from '../../worlds/builders.ts';
 
 const NOBODY = {};
 const budget = (minAvailable: number) => ({ disruptionBudget: { ...OURS, minAvailable } });
@@ -54,7 +62,11 @@ describe('the budget', () => {
   it.each([
     ['spec.paused is true', running(5, 5, budget(2), true), NOBODY],
     ['a person paused it', running(5, 5, budget(2)), { paused: { by: 'anna' } }],
-    ['a Service of somebody else is in the way', running(5, 5, { ...budget(2), peerService: FOREIGN }), NOBODY],
+    [
+      'a Service of somebody else is in the way',
+      running(5, 5, { ...budget(2), peerService: FOREIGN }),
+      NOBODY,
+    ],
   ])('is raised although %s', (_state, observation, actor) => {
     expect(plan(observation, actor)).toMatchObject({
       kind: 'operate',
