@@ -1,6 +1,6 @@
 /**
  * Puts the operator, the programs of its helping pods, and the packages that they always need into a few files. A start is
- * mostly the loading of modules: two thousand files take twice the processor time of twenty (docs/decisions/0055-*).
+ * mostly the loading of modules: two thousand files take twice the processor time of twenty (docs/decisions/0055-the-operator-s-process-and-image.md).
  */
 import { dirname, join, parse, relative } from 'node:path';
 import { type Plugin, rolldown } from 'rolldown';

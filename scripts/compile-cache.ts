@@ -1,4 +1,4 @@
-/** What Node compiles of the operator's files at each start, kept in the image (docs/decisions/0055-*). */
+/** What Node compiles of the operator's files at each start, kept in the image (docs/decisions/0055-the-operator-s-process-and-image.md). */
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const ANYWHERE = '/proc/self/cwd';
 /**
  * Starts the operator that was built into the folder `dist`, has it end before it does anything, and keeps what Node compiled in
  * `dist`/compile-cache. Node takes it for what runs in the image, whose files have the same places relative to it. The same files, Node and
- * features of the processor give the same cache, in whatever folder (docs/decisions/0093-*).
+ * features of the processor give the same cache, in whatever folder (docs/decisions/0055-the-operator-s-process-and-image.md).
  * @throws when the operator does not get as far as its settings: it was built wrong
  */
 export async function fillCompileCache(dist: string): Promise<void> {

@@ -10,7 +10,7 @@ const LEFT_OUT = /^(libc6|libc-|libllvm|libz3|libperl|libdebian-installer|libelo
 
 /**
  * PostgreSQL as the system's packages carry it, for the database of a real Temporal. The programs are scripts that find
- * their libraries in the folder, since nothing is installed ([decision 8](../../docs/decisions/0008-packages-are-unpacked-not-installed.md)).
+ * their libraries in the folder, since nothing is installed ([decision 57](../../docs/decisions/0057-tests-and-the-local-stack.md)).
  */
 export function postgresRecipe(): Recipe {
   return {

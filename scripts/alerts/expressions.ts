@@ -1,4 +1,4 @@
-/** Parts of PromQL that alerts and dashboards have in common. They are written once here, and not as recording rules (decision 102). */
+/** Parts of PromQL that alerts and dashboards have in common. They are written once here, and not as recording rules (decision 96). */
 import type { Metric } from './foreign-metrics.ts';
 
 /** Labels that are asked for, as between braces; without braces. */

@@ -217,7 +217,7 @@ export const OPERATOR: Group = {
       description: 'A fault of the operator. It runs on; what it was doing is tried again by Temporal.',
       runbook: {
         means:
-          'Code of the operator, or of a library, threw where nothing catches. The process survives ([reason](../decisions/0038-the-process-survives-uncaught-errors.md)).',
+          'Code of the operator, or of a library, threw where nothing catches. The process survives ([reason](../decisions/0055-the-operator-s-process-and-image.md)).',
         look: [OPERATOR_LOGS],
         act: ['Report the error with its stack trace.'],
         ends: 'An hour after the last one.',

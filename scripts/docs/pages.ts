@@ -41,7 +41,6 @@ const GROUPS: readonly {
       'SECURITY.md',
       'CHANGELOG.md',
       'docs/development',
-      'docs/development/attacks',
     ],
     collapsed: true,
   },

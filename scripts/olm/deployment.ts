@@ -1,6 +1,6 @@
 /**
  * The Deployment that OLM installs: that of deploy/, with its settings in a ConfigMap and not in itself.
- * [Decision 118](../../docs/decisions/0118-a-bundle-takes-its-settings-from-a-configmap.md) says why they are not in the Subscription.
+ * [Decision 91](../../docs/decisions/0091-packaging.md) says why they are not in the Subscription.
  */
 import { at, loadKustomization } from '../kustomization.ts';
 

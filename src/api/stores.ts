@@ -14,7 +14,7 @@ interface StoreRow {
   readonly secret?: {
     readonly field: string;
     readonly keys: string;
-    /** Whether the identity of the operator's pod is used where none is named (docs/decisions/0021). */
+    /** Whether the identity of the operator's pod is used where none is named (docs/decisions/0053-tenants-and-addresses.md). */
     readonly orIdentity: boolean;
   };
   /** The field `endpoint` of the block. `usual` is asked where it is empty; absent: as the Secret says. */
@@ -23,7 +23,7 @@ interface StoreRow {
   readonly domains?: readonly string[];
   /**
    * The hosts at which the cloud answers, and to which what would serve any receiver is sent without asking. Absent: nothing
-   * that is sent would (docs/decisions/0053).
+   * that is sent would (docs/decisions/0053-tenants-and-addresses.md).
    */
   readonly hosts?: RegExp;
 }

@@ -130,7 +130,7 @@ export class MemberConnection {
  * Reading certificates and key takes a third of a handshake's CPU time, and all members of a cluster are dialled with the same ones at the same
  * time. By the material itself, so that changed certificates never meet what was made of others; weak, since what OpenSSL keeps of them is
  * large, and a fleet has thousands. TLS sessions are not resumed: one that is would not notice that the certificate of a member has
- * expired (docs/decisions/0116).
+ * expired (docs/decisions/0050-tls.md).
  */
 const inUse = new WeakMap<ClientTls, WeakRef<ChannelCredentials>>();
 

@@ -21,7 +21,7 @@ export interface ClientOptions extends CallsOptions {
   readonly connections?: number | undefined;
   /**
    * Status is written over so many connections of its own, so that people read of an emergency; and each namespace has its fair share of
-   * both, so that one whose webhooks or quotas are slow holds up no other (docs/decisions/0028-separate-connection-pools.md).
+   * both, so that one whose webhooks or quotas are slow holds up no other (docs/decisions/0028-calls-to-the-api-server.md).
    */
   readonly statusConnections?: number | undefined;
   /** Limit of one attempt; 10 s by default, so that a dead connection leaves time for a second attempt. */

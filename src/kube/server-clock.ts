@@ -1,6 +1,6 @@
 /**
  * The API server's clock, as the `Date` of its answers tells it. Ages are told by it: it gave the objects their times, and the clock
- * of this machine may be minutes or months off. See docs/decisions/0047-ages-use-the-clock-of-the-api-server.md.
+ * of this machine may be minutes or months off. See docs/decisions/0015-a-pass-reads-live-and-a-step-checks-again.md.
  */
 import type { KubeLogger } from './port.ts';
 

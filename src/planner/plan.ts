@@ -61,7 +61,7 @@ interface Stopped {
 
 /**
  * What people, or a step that failed, have stopped is stopped when nothing is left half done: a member that the operator itself
- * took away is given back first (docs/decisions/0128-*).
+ * took away is given back first (docs/decisions/0126-tried-before-and-closed-after.md).
  */
 function closing({ decision, stopped }: Stopped, observation: Situation, actor: Actor): Decision {
   if (decision.kind !== 'blocked') return decision;

@@ -28,7 +28,7 @@ export function checkIdentityEndpoint(
 }
 
 /**
- * Refuses an endpoint that is neither the cloud's own nor one that the Secret names (docs/decisions/0053). Google's tokens serve
+ * Refuses an endpoint that is neither the cloud's own nor one that the Secret names (docs/decisions/0053-tenants-and-addresses.md). Google's tokens serve
  * whoever receives them; the signatures of Azure (Shared Key) and of OSS (V1 and V4) do not cover the host, so whoever receives a
  * request can hand it on to the cloud and read the answer. Those of AWS (Signature Version 4) do.
  * @param allowed what the Secret and administrators name; undefined: everything

@@ -1,4 +1,4 @@
-/** Services and budgets that somebody deleted or edited: the pass that finds it repairs them (docs/decisions/0121). */
+/** Services and budgets that somebody deleted or edited: the pass that finds it repairs them (docs/decisions/0121-a-pass-repairs-shared-objects.md). */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { fault } from '../fakes/kubernetes/kube.ts';

@@ -42,12 +42,12 @@ describe('in the site', () => {
 
   it('links lead to pages, and what is not a page is its name alone', () => {
     const page = [
-      'See [the chart](../../charts/etcd-operator/README.md#values), [attacks](../development/attacks/tls.md),',
+      'See [the chart](../../charts/etcd-operator/README.md#values), [drills](../development/drills.md),',
       '[a sample](../../deploy/samples/storage.yaml), [decisions](../decisions) and [etcd](https://etcd.io).',
     ].join('\n');
     expect(inSite(page, 'docs/operations/storage.md', pages)).toBe(
       [
-        'See [the chart](../reference/helm-values.md#values), [attacks](../development/attacks/tls.md),',
+        'See [the chart](../reference/helm-values.md#values), [drills](../development/drills.md),',
         'a sample, [decisions](../decisions/index.md) and [etcd](https://etcd.io).',
       ].join('\n'),
     );

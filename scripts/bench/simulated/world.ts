@@ -140,7 +140,7 @@ async function startTemporalWithMetrics(
   kind: TemporalKind | undefined,
 ): Promise<{ temporal: TemporalServer; metricsPort: number }> {
   const metricsPort = await freePort();
-  // As deploy/temporal has it: namespaces take turns (docs/decisions/0086).
+  // As deploy/temporal has it: namespaces take turns (docs/decisions/0086-fairness-among-namespaces.md).
   const dynamicConfig = ['matching.enableFairness=true'];
   const options = { searchAttributes: {}, dynamicConfig, metricsPort, ...(kind ? { kind } : {}) };
   return { temporal: await startTemporal(options), metricsPort };

@@ -48,7 +48,7 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
 
 /**
  * The operator's identity reads and deletes whatever its buckets hold, of whichever namespace: it is lent only to those whom
- * somebody who runs the operator has named (docs/decisions/0021).
+ * somebody who runs the operator has named (docs/decisions/0053-tenants-and-addresses.md).
  */
 function checkIdentity(
   { identityNamespaces }: StoreDeps,

@@ -1,6 +1,6 @@
 /**
  * Which snapshots may use a store, and the node whose disk they are read from, at once in this replica. A store that hangs keeps its own
- * backups waiting and no others (docs/decisions/0088-backups-take-turns-at-their-store.md, 0115).
+ * backups waiting and no others (docs/decisions/0088-backups-of-a-fleet.md).
  */
 import { Limiter } from '../../kube/limiter.ts';
 

@@ -1,4 +1,4 @@
-/** What will be made is tried before what exists is stopped (docs/decisions/0126-tried-before-anything-is-stopped.md). */
+/** What will be made is tried before what exists is stopped (docs/decisions/0126-tried-before-and-closed-after.md). */
 import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../kube/port.ts';
 import { finalFailure, isRefusal } from '../runtime/failures.ts';

@@ -1,7 +1,7 @@
 /**
  * Claims that are not the ones that their members had. One that was deleted and made again under its name, from an older
  * snapshot of the volume, brings its member back under the old id without what it acknowledged since: the others count on it
- * (docs/decisions/0033-a-claim-is-bound-to-its-uid.md). Its annotations may have been copied; its uid cannot be. Pure.
+ * (docs/decisions/0033-data-is-lost-only-upon-proof.md). Its annotations may have been copied; its uid cannot be. Pure.
  */
 import { ANNOTATION_CLAIM_UID } from '../../api/names.ts';
 import type { Obstacle } from '../model/decision.ts';

@@ -1,5 +1,5 @@
 /**
- * When to look again at a cluster that nothing is to be done for (docs/decisions/0078-a-settled-cluster-is-left-alone.md). What
+ * When to look again at a cluster that nothing is to be done for (docs/decisions/0078-an-idle-cluster-is-left-alone.md). What
  * Kubernetes changes the watcher tells at once, and what the members say of themselves it asks them: a pass by the clock is needed only
  * for what becomes due with time, and while something is still on its way. Pure.
  */

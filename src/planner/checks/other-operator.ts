@@ -1,7 +1,7 @@
 /**
  * An EtcdCluster that this operator did not make: the CoreOS operator's kind has the same name, and its objects are there when this one is
  * installed. What its members are is recorded nowhere, their data is in their pods, and a cluster that is begun under the same name is
- * empty (docs/decisions/0099-a-cluster-of-another-operator-is-left-alone.md). Pure.
+ * empty (docs/decisions/0124-what-another-cluster-left-is-not-taken.md). Pure.
  */
 import { clientServiceName, isNameOfMember } from '../../api/names.ts';
 import type { Obstacle } from '../model/decision.ts';

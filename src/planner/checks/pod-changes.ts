@@ -1,6 +1,6 @@
 /**
  * How a member's pod differs from the one that would be made now, and why: because the specification was changed, or because
- * another release of the operator renders it. Only the first is a wish of somebody (docs/decisions/0013-*).
+ * another release of the operator renders it. Only the first is a wish of somebody (docs/decisions/0036-an-absent-field-keeps-its-value.md).
  */
 import { ANNOTATION_RENDERED } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';

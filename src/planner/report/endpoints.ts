@@ -5,7 +5,7 @@ import type { Situation } from '../model/situation.ts';
 
 /**
  * Why the client Service gets no endpoint, though pods are ready; undefined when it does. Kubernetes makes endpoints of ready pods that a
- * Service selects, as it stands, and that are not being deleted (docs/decisions/0136-*).
+ * Service selects, as it stands, and that are not being deleted (docs/decisions/0131-conditions-report-faults-not-plans.md).
  */
 export function withoutEndpoint({ cluster, pods, clientService }: Situation): string | undefined {
   const { leadsTo, difference } = clientService;

@@ -2,7 +2,7 @@
  * What members say that Kubernetes does not: a member on a node that is cut off or frozen, one that somebody added with etcdctl, another
  * leader, another version. Each member is asked for its health page every second or few, each cluster is surveyed every minute or few, and a
  * cluster is reconciled when an answer is not what it was, or not what its status says. The monitor decides nothing: the pass that follows
- * asks again (docs/decisions/0011-a-prober-asks-members-outside-of-workflows.md, 0078).
+ * asks again (docs/decisions/0078-an-idle-cluster-is-left-alone.md).
  */
 import type { ResourceRef } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/port.ts';

@@ -4,7 +4,7 @@ import type { Host } from '../host.ts';
 
 /**
  * Events after which a run that waits continues as new: after a restart of the operator every workflow that has something to do is replayed
- * from its first event, all of them on few cores (docs/decisions/0026-*). What a run knows and the world does not say is carried over.
+ * from its first event, all of them on few cores (docs/decisions/0027-histories-are-short.md). What a run knows and the world does not say is carried over.
  */
 export const LONG_HISTORY = 60;
 /** The same for what has work under way: an operation, which is handed back, and the workflow of the resource beside it. */

@@ -96,7 +96,7 @@ async function apiCalls(): Promise<Map<string, number>> {
 
 const LOOK_MS = 240_000;
 /**
- * Of both replicas: 0.182 are the lease (decision 80), and a watch is renewed each five to ten minutes by a read. The rest is room for one
+ * Of both replicas: 0.182 are the lease (decision 28), and a watch is renewed each five to ten minutes by a read. The rest is room for one
  * pass of nine calls in the four minutes, which a member that is slow to answer causes on a busy machine.
  */
 const MOST_CALLS_A_SECOND = 0.25;

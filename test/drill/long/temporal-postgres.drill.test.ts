@@ -1,5 +1,5 @@
 /**
- * Upgrades with a real Temporal on PostgreSQL (decision 100), on a stack of their own: its database dies, its disk takes no more,
+ * Upgrades with a real Temporal on PostgreSQL (decision 57), on a stack of their own: its database dies, its disk takes no more,
  * the server dies, while the cluster is written to. Each member is restarted once, and each step is done once.
  */
 import { afterAll, expect, test } from 'vitest';

@@ -44,7 +44,7 @@ export const TRANSFER_TIMING: StepTiming = {
 export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
   readonly timing: StepTiming;
   /**
-   * Whether the whole planner is asked once more right before it is done (docs/decisions/0015): true of what touches a member that
+   * Whether the whole planner is asked once more right before it is done (docs/decisions/0015-a-pass-reads-live-and-a-step-checks-again.md): true of what touches a member that
    * runs, its volume, or who is a member.
    */
   readonly plannedAgain: PlannedAgain;

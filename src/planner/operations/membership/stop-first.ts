@@ -1,5 +1,5 @@
 /**
- * How a healthy member goes (docs/decisions/0018-*): its etcd is stopped first,
+ * How a healthy member goes (docs/decisions/0018-members-stop-without-breaking-clients.md): its etcd is stopped first,
  * which sends its clients elsewhere when their calls are answered, and then it is removed. One that is removed while it runs
  * breaks off what its clients asked of it.
  */

@@ -1,5 +1,5 @@
 /**
- * Which members clients are led to (docs/decisions/0019-*). The client Service selects
+ * Which members clients are led to (docs/decisions/0018-members-stop-without-breaking-clients.md). The client Service selects
  * pods by a label that is taken off before a stop. A pod without it gets it back, unless it is the one that is to stop:
  * whatever became of the stop, nobody stays shut out.
  */

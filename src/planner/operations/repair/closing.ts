@@ -1,5 +1,5 @@
 /**
- * What the operator has opened and must close before it stands still (docs/decisions/0128-*): members that it stopped and that are to run,
+ * What the operator has opened and must close before it stands still (docs/decisions/0126-tried-before-and-closed-after.md): members that it stopped and that are to run,
  * one that it gave a version with which it does not start, and a budget that lets nobody go. A member that ended by itself, or by somebody's hand, is none of these:
  * whoever pauses may want just that. A member that is led away from is closed by client-routing.ts.
  */

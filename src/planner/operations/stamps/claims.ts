@@ -2,7 +2,7 @@
  * What a member's claim says of itself: which cluster and member its data is of, and which version was started on it. It is written
  * when the cluster forms or the member joins. A claim that lacks it, because a status was lost before or a release did
  * not write it, is given it as soon as a quorum and the member tell: should the status be lost again, nobody has to be asked
- * (docs/decisions/0023-a-claim-records-the-version-of-its-data.md).
+ * (docs/decisions/0033-data-is-lost-only-upon-proof.md).
  */
 import {
   ANNOTATION_CLAIM_UID,

@@ -1,7 +1,7 @@
 /**
  * A lost status was recorded again from what was stamped. A claim that had lost its stamps then was not seen; when they are
  * back, its member is remembered too. Only until a quorum lists the members: from then on the list is certain
- * (docs/decisions/0022-claims-without-stamps.md).
+ * (docs/decisions/0033-data-is-lost-only-upon-proof.md).
  */
 import { type Decision, operate } from '../../model/decision.ts';
 import { rebuiltIdentity, rebuiltStorage } from '../../model/identity.ts';

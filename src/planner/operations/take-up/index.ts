@@ -2,7 +2,7 @@
  * A deleted EtcdCluster of the same name has left claims, or pods and claims. Taken up, this EtcdCluster becomes their owner: the same
  * members with the same data, under the same ids; pods that run are not restarted. From there the identity is read back from
  * what is stamped, as when a status was lost. Until a person has decided nothing is created
- * (docs/decisions/0124-a-deleted-cluster-is-taken-up-by-name.md).
+ * (docs/decisions/0124-what-another-cluster-left-is-not-taken.md).
  */
 import { ANNOTATION_TAKE_UP, isNameOfMember, nextSerial } from '../../../api/names.ts';
 import { blocked, type Decision, operate, type SharedObject, type Step } from '../../model/decision.ts';

@@ -1,6 +1,6 @@
 /**
  * Reads histories from Temporal. Loaded only when a report is made: the client of Temporal is as large as the rest of the plugin
- * (docs/decisions/0105-the-report-reads-histories-with-temporals-client.md).
+ * (docs/decisions/0097-the-kubectl-plugin.md).
  */
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
