@@ -35,13 +35,7 @@ const GROUPS: readonly {
   { text: 'Reference', pages: ['docs/reference', 'charts/etcd-operator/README.md'] },
   {
     text: 'Development',
-    pages: [
-      'CONTRIBUTING.md',
-      'CODE_OF_CONDUCT.md',
-      'SECURITY.md',
-      'CHANGELOG.md',
-      'docs/development',
-    ],
+    pages: ['CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/development'],
     collapsed: true,
   },
   { text: 'Decisions', pages: ['docs/decisions/README.md', 'docs/decisions'], collapsed: true },
