@@ -13,7 +13,7 @@ test: toolchain ## Every test: unit, replay, integration, end to end on a real l
 	@$(NODE) scripts/test.ts
 
 drill: toolchain ## Every drill, also those that take long: clusters under load through all that can happen to them
-	@$(NODE) scripts/test.ts --only drill,long-drill
+	@$(NODE) scripts/test.ts --only long,drill,long-drill
 
 dev: node_modules/.package-lock.json ## The operator on this host against the local stack, restarted on change
 	@$(NODE) local/dev.ts

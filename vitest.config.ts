@@ -12,6 +12,8 @@ const onStack = {
 const PURE = 'test/{api,objects,planner}/**/*.test.ts';
 /** Needs nothing but a while: every point at which something can break is tried, or many processes are started. */
 const THOROUGH = 'test/**/*.thorough.test.ts';
+/** Needs minutes for one fact, and no stack: run with the drills. */
+const LONG = 'test/**/*.long.test.ts';
 
 /**
  * Levels, run in this order and, from the integration tests on, never side by side: each one's failures make the next one's
@@ -36,7 +38,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{replay,integration,e2e}/**', 'test/drill/**/*.drill.test.ts', PURE, THOROUGH],
+          exclude: [
+            'test/{replay,integration,e2e}/**',
+            'test/drill/**/*.drill.test.ts',
+            PURE,
+            THOROUGH,
+            LONG,
+          ],
           pool: 'forks',
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
@@ -73,12 +81,24 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          exclude: [LONG],
           pool: 'forks',
           // Half of what these files do is wait.
           maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 300_000,
           sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        test: {
+          name: 'long',
+          include: [LONG],
+          pool: 'forks',
+          maxWorkers: 2,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          sequence: { groupOrder: 9 },
         },
       },
       {

@@ -19,12 +19,12 @@ import {
   type Tally,
 } from './test-summary.ts';
 
-const levels = ['pure', 'unit', 'thorough', 'replay', 'integration', 'e2e', 'drill', 'long-drill'];
-/** Long drills take hours: they run when they are asked for. */
-const always = levels.filter(level => level !== 'long-drill');
+const levels = ['pure', 'unit', 'thorough', 'replay', 'integration', 'e2e', 'drill', 'long', 'long-drill'];
+/** These take hours: they run when they are asked for. */
+const always = levels.filter(level => !level.startsWith('long'));
 
 /** Levels with real servers, where a machine that stalls can fail a test: the only ones of which a file gets a second run. */
-const withServers = ['integration', 'e2e', 'drill'];
+const withServers = ['integration', 'e2e', 'drill', 'long'];
 
 interface Run {
   readonly json: string | undefined;

@@ -232,7 +232,7 @@ describe('a restore of a backup whose keys were counted', () => {
 });
 
 describe('a restore goes on after the operator was killed', () => {
-  // At every write: test/integration/restore-kills.test.ts.
+  // At every write: test/integration/restore-kills.long.test.ts.
   it.each([
     ['in place', 12],
     ['into a new cluster', 40],

@@ -448,7 +448,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt('another target while no quorum tells: longer runs reach it by chance', {}),
   ...exempt(
-    'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.thorough.test.ts, upgrade-life.test.ts',
+    'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.long.test.ts, upgrade-life.test.ts',
     {
       afterFailure: [
         '!canGoBack(observation, goal) || failed.version === from',

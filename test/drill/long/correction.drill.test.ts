@@ -1,10 +1,10 @@
 /** Typos in a first manifest, corrected before the cluster has formed. */
 import { expect, test } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
+import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'correction';
 const REPOSITORY = 'gcr.io/etcd-development/etcd';

@@ -1,10 +1,10 @@
 /** Members that find their volumes empty: each etcd says so in words of its own, and none starts on one. */
 import { expect, test } from 'vitest';
-import { ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
-import { emptyVolume } from '../stack/drill/empty-volume.ts';
-import { awaitCondition, awaitRunning, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
+import { ANNOTATION_INITIAL_CLUSTER_STATE } from '../../../src/api/names.ts';
+import { emptyVolume } from '../../stack/drill/empty-volume.ts';
+import { awaitCondition, awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'wiped';
 let world: World;

@@ -1,11 +1,11 @@
 /** What the operator stands on goes away, and it itself, while something happens to a cluster that is written to. */
 import { expect, test } from 'vitest';
-import { withoutApiserver } from '../stack/drill/apiserver-away.ts';
-import { leaderOf } from '../stack/drill/drill.ts';
-import { drilledCluster } from '../stack/drill/drilled.ts';
-import { awaitCondition, holds, readCluster } from '../stack/e2e.ts';
-import { killOperators } from '../stack/operator-processes.ts';
-import { poll } from '../stack/poll.ts';
+import { withoutApiserver } from '../../stack/drill/apiserver-away.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { awaitCondition, holds, readCluster } from '../../stack/e2e.ts';
+import { killOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-servers');
 const { at, drill, world } = cluster;

@@ -11,9 +11,9 @@ import {
   removeNamespace,
   startWorld,
   type World,
-} from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
+} from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'takeover';
 let world: World;

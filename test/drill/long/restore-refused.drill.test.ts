@@ -1,9 +1,9 @@
 /** An EtcdRestore that nobody confirmed overwrites nothing, also when no quorum answers for a while. */
 import { expect, test } from 'vitest';
-import { awaitRunning, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
-import { BACKUP_CLAIM, Restores } from '../stack/restores.ts';
+import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
+import { BACKUP_CLAIM, Restores } from '../../stack/restores.ts';
 
 const at = { namespace: 'restore-refused', name: 'single' };
 const RESTORE = 'unconfirmed';

@@ -3,11 +3,11 @@
  * loses acknowledged writes when a member comes back empty under its old id.
  */
 import { expect, test } from 'vitest';
-import { drilledCluster } from '../stack/drill/drilled.ts';
-import { leaderOf } from '../stack/drill/drill.ts';
-import { emptyVolume } from '../stack/drill/empty-volume.ts';
-import { readCluster } from '../stack/e2e.ts';
-import { poll } from '../stack/poll.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { emptyVolume } from '../../stack/drill/empty-volume.ts';
+import { readCluster } from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
 
 const cluster = drilledCluster('drill-wiped');
 const { at, drill, world } = cluster;

@@ -2,7 +2,7 @@
  * Operators with a fifth of a processor each, killed while many clusters are created, upgraded and restored: what was under way
  * goes on. The long form of it, beside busy neighbours and slow servers, is long/pressure.drill.test.ts.
  */
-import { pressureDrill } from '../stack/drill/pressure.ts';
+import { pressureDrill } from '../../stack/drill/pressure.ts';
 
 pressureDrill('with a fifth of a processor', {
   namespace: 'drill-pressure',

@@ -1,11 +1,11 @@
 /** A quota that refuses the pods of a restore costs no member, and a backup of an empty etcd is restored once there is room. */
 import { expect, test } from 'vitest';
-import { API_VERSION } from '../../src/api/names.ts';
-import { readyEndpoints } from '../stack/drill/endpoints.ts';
-import { awaitRunning, manifest, podsOf, readCluster, type World } from '../stack/e2e.ts';
-import { useNamespace } from '../stack/e2e-namespace.ts';
-import { poll } from '../stack/poll.ts';
-import { Restores } from '../stack/restores.ts';
+import { API_VERSION } from '../../../src/api/names.ts';
+import { readyEndpoints } from '../../stack/drill/endpoints.ts';
+import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { poll } from '../../stack/poll.ts';
+import { Restores } from '../../stack/restores.ts';
 
 const at = { namespace: 'restore-tried', name: 'single' };
 const BUMP = 1_000_000_000;

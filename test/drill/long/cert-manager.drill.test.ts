@@ -1,7 +1,7 @@
 /** TLS.certManager against a real API server: cert-manager's kind is made by the test, and its work done by it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CERTIFICATE, issuedFor } from '../fakes/kubernetes/cert-manager.ts';
-import { TestAuthority } from '../fakes/certificates.ts';
+import { CERTIFICATE, issuedFor } from '../../fakes/kubernetes/cert-manager.ts';
+import { TestAuthority } from '../../fakes/certificates.ts';
 import {
   awaitCondition,
   awaitRunning,
@@ -11,8 +11,8 @@ import {
   openWorld,
   readCluster,
   type World,
-} from '../stack/e2e.ts';
-import { poll } from '../stack/poll.ts';
+} from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'cert-manager';
 const at = { namespace: NAMESPACE, name: 'managed' };
