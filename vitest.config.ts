@@ -107,7 +107,7 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           // Nothing in these files disturbs what another one uses, and all of them mostly wait.
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 6 },
         },
       },
