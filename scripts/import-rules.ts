@@ -72,6 +72,8 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
       '@temporalio/common',
       '@temporalio/worker',
       'node:**',
+      // Data: labels that are counted from zero.
+      'src/api/**',
     ],
     types: ['src/kube/**', 'src/watcher/**', 'src/activities/**'],
   },

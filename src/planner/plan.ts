@@ -2,7 +2,8 @@
  * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
-import { OPERATIONS, PLANNERS } from './operations/index.ts';
+import { OPERATION_NAMES } from '../api/operations.ts';
+import { OPERATIONS, PLANNERS, rowOf } from './operations/index.ts';
 import { clientRoutingSteps, isWithdrawnOnly } from './operations/repair/client-routing.ts';
 import { closingSteps } from './operations/repair/closing.ts';
 import {
@@ -24,7 +25,7 @@ import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
 import { abortOf } from './checks/aborted.ts';
 import { hasFailed, isSkipped, isNonBlockingFailure } from './checks/failed-steps.ts';
-import { isOpened, restoreUnderWay } from './model/restore-of-cluster.ts';
+import { restoreUnderWay } from './model/restore-of-cluster.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
@@ -74,7 +75,7 @@ function closing({ decision, stopped }: Stopped, observation: Situation, actor: 
 /** The operation that is recorded as being under way. */
 function underWay({ cluster }: Situation): Operation | undefined {
   const { operation: recorded } = cluster.status;
-  return (Object.keys(OPERATIONS) as Operation[]).find(operation => operation === recorded?.type);
+  return OPERATION_NAMES.find(operation => operation === recorded?.type);
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
@@ -136,8 +137,7 @@ function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | un
       message: `paused by ${attribution(actor.paused)}; send the signal resume to continue`,
     };
   }
-  // Deleting a resource says more clearly than spec.paused what its owner wants.
-  if (cluster.config.paused && operation !== 'deleteCluster') {
+  if (cluster.config.paused && OPERATIONS[operation].ignoresPause !== true) {
     return { reason: 'Paused', message: 'spec.paused is true; set it to false to continue' };
   }
   const aborted = abortOf({ actor, cluster }, { operation, subject });
@@ -154,12 +154,9 @@ function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | un
 
 function stepFailed(
   { message, operation }: NonNullable<Actor['failed']>,
-  observation: Pick<Situation, 'cluster' | 'clientService'>,
+  observation: Situation,
 ): Obstacle {
-  const under = operation === 'restoreCluster' ? restoreUnderWay(observation.cluster) : undefined;
-  const back =
-    under === undefined || isOpened(observation)
-      ? ''
-      : `; to undo the restore instead, abort it or delete EtcdRestore ${under.name}`;
-  return { reason: 'StepFailed', message: `${message}; the operator tries again${back}` };
+  const back = rowOf(operation)?.wayBack?.(observation);
+  const said = `${message}; the operator tries again`;
+  return { reason: 'StepFailed', message: back === undefined ? said : `${said}; ${back}` };
 }

@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { PassReport } from '../activities/runtime/pass-report.ts';
+import { OPERATION_NAMES, OUTCOMES } from '../api/operations.ts';
 import type { WatchedCluster } from '../watcher/watcher-types.ts';
 import { countedFromZero } from './counted-from-zero.ts';
 
@@ -166,22 +167,6 @@ function defineOperation(registry: Registry, name: string, { clusters }: Source)
   });
 }
 
-/** Every operation, and every way in which one ends. */
-const OPERATIONS = [
-  'createCluster',
-  'restoreCluster',
-  'repairCluster',
-  'scaleCluster',
-  'replaceMember',
-  'rolloutCluster',
-  'moveLeader',
-  'upgradeCluster',
-  'hibernateCluster',
-  'wakeCluster',
-  'deleteCluster',
-];
-const OUTCOMES = ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'];
-
 function operationMetrics(
   registry: Registry,
   prefix: string,
@@ -200,7 +185,7 @@ function operationMetrics(
     registers: [registry],
   });
   // From the beginning: Prometheus sees no increase in a series whose first value is 1 already.
-  for (const type of OPERATIONS)
+  for (const type of OPERATION_NAMES)
     for (const outcome of OUTCOMES) operations.inc({ operation: type, outcome }, 0);
   return ({ type, outcome, seconds }) => {
     const labels = { operation: type, outcome };

@@ -1,7 +1,7 @@
 /** What StorageClasses say: which one is the default, and which let volumes grow. */
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
-import { askedSize, isSmaller } from '../../planner/operations/volumes/growth.ts';
+import { askedSize, isSmaller } from '../../planner/checks/volume-sizes.ts';
 import type { ClaimFacts, ClusterFacts } from '../../planner/model/observation.ts';
 
 const STORAGE_CLASS: KindRef = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass' };

@@ -1,7 +1,7 @@
 import { serialOf } from '../../api/names.ts';
 import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
-import { awaitsSuccessor } from '../../planner/operations/membership/replacements.ts';
+import { awaitsSuccessor } from '../../planner/model/replacements.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
 import { plan } from '../../planner/plan.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';

@@ -1,4 +1,4 @@
-import { isSmaller } from '../../planner/operations/volumes/growth.ts';
+import { isSmaller } from '../../planner/checks/volume-sizes.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';

@@ -1,6 +1,6 @@
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { otherClusterOf } from '../../planner/operations/membership/learner.ts';
-import { replacedLately, replacedNote } from '../../planner/operations/membership/replacements.ts';
+import { replacedLately, replacedNote } from '../../planner/model/replacements.ts';
 import { memberViews, nextMember } from '../../planner/model/member-view.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { Observation } from '../../planner/model/observation.ts';

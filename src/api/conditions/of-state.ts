@@ -2,6 +2,7 @@
 import { OBSTACLES } from '../obstacles/catalogue.ts';
 import { UPGRADE_OBSTACLES } from '../obstacles/of-upgrades.ts';
 import { WAIT } from '../obstacles/rows.ts';
+import { OPERATION_CONDITIONS, PROGRESS_REASONS } from '../operations.ts';
 import type { ConditionTable } from './table.ts';
 
 /** Why members are away, or not there yet, while the operator changes them. */
@@ -124,18 +125,7 @@ export const STATE_CONDITIONS = {
   },
   /** Is an operation under way? */
   Progressing: {
-    True: {
-      Creating: ['The cluster is being created.', WAIT],
-      Scaling: ['Members are being added or removed.', WAIT],
-      Upgrading: ['Members are being upgraded or downgraded.', WAIT],
-      Repairing: ['A member is being restarted or replaced.', WAIT],
-      RollingOut: ['A changed specification is being rolled out to the members.', WAIT],
-      Restoring: ['A backup is being restored.', WAIT],
-      Maintaining: ['Leadership is being transferred.', WAIT],
-      Hibernating: ['Pods are being stopped; volumes remain.', WAIT],
-      Waking: ['The members of a hibernated cluster are being started.', WAIT],
-      Deleting: ['The cluster is being deleted.', WAIT],
-    },
+    True: PROGRESS_REASONS,
     False: {
       AsSpecified: ['The cluster matches the specification.'],
       Paused: ['Work remains, but the cluster is paused.', 'Resume it: see condition Paused.'],
@@ -167,26 +157,7 @@ export const STATE_CONDITIONS = {
       ],
     },
   },
-  /** Is the number of members changing? There only while it is. */
-  Scaling: {
-    True: {
-      ScalingUp: ['A member is being added.', WAIT],
-      ScalingDown: ['A member is being removed.', WAIT],
-    },
-  },
-  /** Is the version changing? There only while it is. */
-  Upgrading: {
-    True: {
-      RollingUpgrade: ['Members are being upgraded to a newer version, one at a time.', WAIT],
-      RollingDowngrade: ['Members are being downgraded to an older version, one at a time.', WAIT],
-      RollingBack: ['An upgrade failed; members return to the old version.', WAIT],
-      AwaitingApproval: OBSTACLES.AwaitingApproval,
-    },
-    False: {
-      Waiting: ['An upgrade waits for something that passes by itself; the message names it.', WAIT],
-      Blocked: ['An upgrade is not safe now.', 'Read the message.'],
-    },
-  },
+  ...OPERATION_CONDITIONS,
   /** Can the version asked for not be brought to the cluster? There only while that is so; nothing is changed for it. */
   UpgradeBlocked: { True: { ...UPGRADE_OBSTACLES, EphemeralMembers: OBSTACLES.EphemeralMembers } },
   /** Are steps held back? There only while they are. */

@@ -1,5 +1,6 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
+import { OUTCOMES } from '../operations.ts';
 import { awaitedApproval, userRequests } from './user-requests.schema.ts';
 import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
@@ -72,7 +73,7 @@ const operation = underWay.extend({
 
 const ended = {
   outcome: statusValue(
-    ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'],
+    OUTCOMES,
     'How it ended. Succeeded: its goal was observed. Failed: a step failed and was not tried again. Aborted: a person stopped it. Superseded: another operation took precedence. Interrupted: it is no longer planned, and its goal was not reached. RolledBack: its changes were undone.',
   ),
   completedAt: time('When it ended.').optional(),

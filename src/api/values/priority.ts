@@ -3,6 +3,7 @@
  * Whatever is not said of an activity or an operation is that of the workflow that asks for it.
  */
 import type { Kind } from '../names.ts';
+import { factsOf } from '../operations.ts';
 
 /** As Temporal takes it. */
 interface Priority {
@@ -28,12 +29,9 @@ export function priorityOf(kind: Kind, namespace: string): Priority {
   return { priorityKey: KEYS[kind], ...shareOf(namespace) };
 }
 
-/** The steps that make Services and the PodDisruptionBudget what they are to be. No member is touched by them. */
-const OF_SHARED_OBJECTS: readonly string[] = ['applyObjects', 'ensureObjects'];
-
 /**
- * Of the operation of a cluster, by what is left of its plan: what is under way goes on before anything that may wait is looked at. A repair of
- * nothing but shared objects takes turns with passes, since somebody may undo it again and again, on as many clusters as there are.
+ * Of the operation of a cluster, by what is left of its plan: what is under way goes on before anything that may wait is looked at, unless its row
+ * says that such a plan takes turns with passes.
  */
 export function priorityOfOperation({
   operation,
@@ -42,8 +40,9 @@ export function priorityOfOperation({
   readonly operation: string;
   readonly plan: readonly { readonly kind: string }[];
 }): Pick<Priority, 'priorityKey'> {
-  const isShared = plan.length > 0 && plan.every(({ kind }) => OF_SHARED_OBJECTS.includes(kind));
-  return { priorityKey: operation === 'repairCluster' && isShared ? ORDINARY : URGENT };
+  const { takesTurns = [] } = factsOf(operation) ?? {};
+  const isRoutine = plan.length > 0 && plan.every(({ kind }) => takesTurns.includes(kind));
+  return { priorityKey: isRoutine ? ORDINARY : URGENT };
 }
 
 /** Of one priority, namespaces take turns. Servers of which fairness is not asked take them in the order of their arrival. */

@@ -2,10 +2,12 @@
  * What the planner answers. A decision is a value: it can be printed, stored in a workflow's history and compared.
  */
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
+import type { Operation } from '../../api/operations.ts';
 import type { Approval } from './actor.ts';
 import { planned, type PlannedStep, type Step, timingOf } from './step-catalogue.ts';
 import type { StepTiming } from './steps/row.ts';
 
+export type { Operation } from '../../api/operations.ts';
 export type { PlannedStep, Step, StepKind } from './step-catalogue.ts';
 export type { SharedObject } from './steps/objects.ts';
 
@@ -27,20 +29,6 @@ export interface Obstacle {
   /** The step, of the operation that is blocked, that finds out whether the obstacle exists. */
   readonly first?: Step;
 }
-
-/** The name of an operation, which is the type of its workflow. */
-export type Operation =
-  | 'createCluster'
-  | 'restoreCluster'
-  | 'repairCluster'
-  | 'scaleCluster'
-  | 'replaceMember'
-  | 'rolloutCluster'
-  | 'moveLeader'
-  | 'upgradeCluster'
-  | 'hibernateCluster'
-  | 'wakeCluster'
-  | 'deleteCluster';
 
 export type Decision =
   /** The resource is gone: its workflow ends. */

@@ -38,3 +38,11 @@ export function isTerminationOverdue(
 ): boolean {
   return deleting && goneBy !== undefined && now - goneBy > TERMINATION_OVERDUE_MS;
 }
+
+/** For this long a pod that was made anew is waited for by who made it; later its member is one that needs repair. */
+const START_PATIENCE_MS = 300_000;
+
+/** Whether the pod of a member that was started again may still become ready by itself. */
+export function isComing({ now }: Pick<Observation, 'now'>, pod: PodFacts): boolean {
+  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < START_PATIENCE_MS;
+}

@@ -1,23 +1,39 @@
-/** What an operation is, besides its plans. Each folder of operations/ exports one for each operation of its own. */
+/**
+ * What an operation does, besides its plans: each folder of operations/ exports a row for each operation of its own, and all that others know
+ * of an operation they take from these rows. What is said of it is in src/api/operations.ts.
+ */
 import type { ConditionFinding, ReasonOf } from '../../api/conditions/catalogue.ts';
-import type { OperationStatus } from '../../api/schemas/types.ts';
-import type { Decision } from './decision.ts';
+import type { EtcdClusterStatus, OperationStatus } from '../../api/schemas/types.ts';
+import type { Decision, Work } from './decision.ts';
 import type { Situation } from './situation.ts';
 
+/** Fields of the status of a cluster. */
+export type StatusFields = {
+  readonly [Field in keyof EtcdClusterStatus]?: EtcdClusterStatus[Field] | undefined;
+};
+
 export interface OperationRow {
-  /** The reason of the condition Progressing while it is performed. */
-  readonly progress: ReasonOf<'Progressing'>;
-  /** Why it is performed when no person asked for it, as the history in status has it. */
-  readonly why: string;
   /** Who asked for it, where its own resource says so and not a request. */
   readonly asker?: (situation: Situation) => string | undefined;
   /** What it changes from and to, where it changes one thing: versions, or numbers of members. */
   readonly change?: (situation: Situation) => { readonly from?: string | undefined; readonly to: string };
   /** Further conditions while it is performed. */
-  readonly conditions?: (
-    situation: Situation,
-    decision: Extract<Decision, { kind: 'operate' }>,
-  ) => ConditionFinding[];
+  readonly conditions?: (situation: Situation, decision: Work) => ConditionFinding[];
+  /** Conditions that it shows whether or not it is performed: what it waits for, or how far it is. */
+  readonly standing?: (situation: Situation, decision: Decision) => ConditionFinding[];
+  /** The fields of the status that it keeps: all of them, undefined where there is nothing to keep. */
+  readonly status?: (situation: Situation, decision: Decision) => StatusFields;
+  /** Why no client is served while it is performed; undefined when clients are. */
+  readonly fences?: (situation: Situation) => ReasonOf<'Available'> | undefined;
+  /**
+   * Whose absence is as planned while it is performed: of every member, or of those that its step brings back. Absent: of nobody but whom it
+   * has stopped.
+   */
+  readonly takesAway?: 'everyMember' | 'memberOfStep';
+  /** spec.paused does not hold it. */
+  readonly ignoresPause?: true;
+  /** What people may do instead when a step of it has failed. */
+  readonly wayBack?: (situation: Situation) => string | undefined;
   /** What it is for, where that can change on the way. `before`: as status records it. */
   readonly goal?: (situation: Situation, before: string | undefined) => string | undefined;
   /** What an abort of the one with this goal holds for, where one can be asked for again; undefined where that is not known. */

@@ -31,18 +31,18 @@ import { planBudget } from './repair/budget.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
 
-/** Every operation, and what it contributes besides its plans. */
+/** Every operation of src/api/operations.ts, and what it contributes besides its plans; in the order in which their standing conditions are shown. */
 export const OPERATIONS: Readonly<Record<Operation, OperationRow>> = {
   createCluster,
   restoreCluster,
-  repairCluster,
+  upgradeCluster,
   scaleCluster,
   replaceMember,
   rolloutCluster,
   moveLeader,
-  upgradeCluster,
   hibernateCluster,
   wakeCluster,
+  repairCluster,
   deleteCluster,
 };
 
@@ -114,6 +114,11 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   // Certificates that cannot be renewed are said when nothing is left to do.
   planHeldCertificates,
 ];
+
+/** The row of an operation; undefined of one of another release. */
+export function rowOf(operation: string): OperationRow | undefined {
+  return (OPERATIONS as Readonly<Record<string, OperationRow | undefined>>)[operation];
+}
 
 /** What only a person takes out of the way. */
 const FOR_PEOPLE: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];

@@ -2,21 +2,12 @@
  * Members that are away, or not there yet, because the operator is changing them as somebody asked: nothing has failed, and there is nothing
  * for anybody to see to. A member that ended by itself, does not start, or is waited for in vain is not among them. Pure.
  */
-import type { Decision, Operation, Step, StepKind } from '../model/decision.ts';
-import { isTerminationOverdue } from '../model/member-names.ts';
+import type { Decision, Step, StepKind, Work } from '../model/decision.ts';
+import { isComing, isTerminationOverdue } from '../model/member-names.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
-import { isComing } from '../operations/rollout/next-member.ts';
-import { isWaiting } from './waiting.ts';
-
-/** Operations that stop and start healthy members because the specification, or a person, says so. */
-const PLANNED: readonly Operation[] = [
-  'rolloutCluster',
-  'upgradeCluster',
-  'scaleCluster',
-  'wakeCluster',
-  'restoreCluster',
-];
+import { OPERATIONS } from '../operations/index.ts';
+import { isWaiting } from '../checks/waiting.ts';
 
 /** Steps by which a member comes, or comes back. */
 const BRINGS: readonly StepKind[] = [
@@ -88,15 +79,11 @@ function isStopped({ claims }: Situation, name: string, pod: PodFacts | undefine
 }
 
 /** The step is about it, in an operation that has taken it away. */
-function isBrought(
-  { operation, step }: Extract<Decision, { kind: 'operate' }>,
-  name: string,
-  pod: PodFacts | undefined,
-): boolean {
-  // A restore takes all of them away, and a wake brings all of them back.
-  if (operation === 'restoreCluster' || operation === 'wakeCluster') return true;
+function isBrought({ operation, step }: Work, name: string, pod: PodFacts | undefined): boolean {
+  const { takesAway } = OPERATIONS[operation];
+  if (takesAway === 'everyMember') return true;
   if (pod === undefined) return step.kind === 'createMember' && step.member === name;
-  if (!PLANNED.includes(operation) || pod.deleting) return false;
+  if (takesAway === undefined || pod.deleting) return false;
   return BRINGS.includes(step.kind) && namesIn(step).includes(name);
 }
 

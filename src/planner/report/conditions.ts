@@ -1,6 +1,7 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
 import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
+import { OPERATION_FACTS } from '../../api/operations.ts';
 import { readinessOfCluster } from '../../api/derived/readiness.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
@@ -11,23 +12,20 @@ import type { UserRequests } from '../requests/common.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
-import { awaitsSuccessor } from '../operations/membership/replacements.ts';
+import { awaitsSuccessor } from '../model/replacements.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
-import { tlsCondition } from '../operations/certificates/index.ts';
 import { accessDenied } from './access-denied.ts';
 import { fieldsKept, ignoredFields } from './ignored-fields.ts';
 import { type Changing, changingMembers } from './changing.ts';
-import { upgrading } from './upgrading.ts';
-import { isWaiting } from './waiting.ts';
+import { isWaiting } from '../checks/waiting.ts';
 import { withoutEndpoint } from './endpoints.ts';
 import { growing } from './growing.ts';
 import type { ObservedMember } from './members.ts';
 import { isRunningOutOfMemory, outOfMemory } from './out-of-memory.ts';
 import { outdatedPods } from './outdated-pods.ts';
 import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
-import { restorePending } from './restore-pending.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
@@ -60,10 +58,8 @@ function statesOf(findings: Findings): ConditionFinding[] {
     ...outdatedPods(findings.observation),
     ...outOfMemory(findings.observation),
     ...changes(findings),
-    ...restorePending(findings.observation, findings.decision),
-    ...upgrading(findings.observation, findings.decision),
+    ...standing(findings),
     ...paused(findings),
-    ...tlsCondition(findings.observation),
     ...judged.filter(isWorthSaying),
     ...ignoredFields(judged),
     ...fieldsKept(cluster.object),
@@ -150,7 +146,9 @@ function availability(findings: Findings): ConditionFinding {
   const left = leftAside(findings);
   if (left !== undefined) return finding('Available', left.reason, left.message);
   if (isUnidentified(findings)) return unavailable(findings, answered(findings.observation));
-  if (restoreUnderWay(cluster) !== undefined || isFencing(findings)) return finding('Available', 'Restoring');
+  if (restoreUnderWay(cluster) !== undefined) return finding('Available', 'Restoring');
+  const fence = fenceOf(findings);
+  if (fence !== undefined) return finding('Available', fence);
   if (cluster.status.clusterID === undefined || !clientService.exists)
     return finding('Available', 'Creating');
   const probes = answered(findings.observation);
@@ -177,12 +175,9 @@ export function leftAside({
   return reason && { reason, message: decision.message };
 }
 
-function isFencing({ decision, observation }: Findings): boolean {
-  return (
-    decision.kind === 'operate' &&
-    decision.operation === 'restoreCluster' &&
-    !observation.clientService.exists
-  );
+/** Why the operation that is performed serves no client. */
+function fenceOf({ decision, observation }: Findings): ReasonOf<'Available'> | undefined {
+  return decision.kind === 'operate' ? OPERATIONS[decision.operation].fences?.(observation) : undefined;
 }
 
 function unavailable(
@@ -273,7 +268,11 @@ function membersMissing(observation: Situation): string | undefined {
 function progressing({ decision, observation }: Findings): ConditionFinding {
   switch (decision.kind) {
     case 'operate':
-      return finding('Progressing', OPERATIONS[decision.operation].progress, decision.plan[0]?.summary);
+      return finding(
+        'Progressing',
+        OPERATION_FACTS[decision.operation].progress[0],
+        decision.plan[0]?.summary,
+      );
     case 'blocked':
       return finding(
         'Progressing',
@@ -296,6 +295,11 @@ function changes(findings: Findings): ConditionFinding[] {
   const { decision, observation } = findings;
   if (decision.kind !== 'operate') return heldUp(findings);
   return OPERATIONS[decision.operation].conditions?.(observation, decision) ?? [];
+}
+
+/** What operations show whether or not they are performed. */
+function standing({ observation, decision }: Findings): ConditionFinding[] {
+  return Object.values(OPERATIONS).flatMap(row => row.standing?.(observation, decision) ?? []);
 }
 
 /** Obstacles to a recovery, and the reason of the condition Recovering that each gives. */

@@ -1,5 +1,5 @@
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import { askedSize, isSmaller, smallClaims } from '../operations/volumes/growth.ts';
+import { askedSize, isSmaller, smallClaims } from '../checks/volume-sizes.ts';
 import { memberNames } from '../model/member-names.ts';
 import { namesOf } from '../model/steps/row.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';

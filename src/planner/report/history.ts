@@ -1,5 +1,6 @@
 /** The last operations of a cluster, as its status records them: they outlive events, the operator and Temporal. */
 import type { EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/schemas/types.ts';
+import { OPERATION_FACTS } from '../../api/operations.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { Actor, PersonRequest } from '../model/actor.ts';
 import type { Work } from '../model/decision.ts';
@@ -77,6 +78,6 @@ export function causeOf(
 
 function whyOf({ operation, plan }: Work, request: PersonRequest | undefined): string {
   const reason = request?.reason === undefined ? '' : `: ${request.reason}`;
-  const why = request === undefined ? OPERATIONS[operation].why : `a person requested it${reason}`;
+  const why = request === undefined ? OPERATION_FACTS[operation].why : `a person requested it${reason}`;
   return `${why}; first step: ${plan[0]?.summary ?? ''}`.slice(0, LONGEST_TEXT);
 }

@@ -7,8 +7,7 @@ import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts'
 import { abortOf } from '../checks/aborted.ts';
 import { judgeRequests, requestUnderWay } from '../checks/human-requests.ts';
 import { attribution, type PersonRequest } from '../model/actor.ts';
-import type { OperationRow } from '../model/operation.ts';
-import { OPERATIONS } from '../operations/index.ts';
+import { OPERATIONS, rowOf } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
 
 /** `message`: why it did not succeed. */
@@ -97,9 +96,4 @@ function isDone(findings: Findings, type: string): boolean | undefined {
   const request = requestFor(findings, type);
   if (request === undefined) return undefined;
   return judgeRequests(findings.observation, [request])[0]?.outcome === 'done';
-}
-
-/** Undefined of an operation of another release. */
-function rowOf(type: string): OperationRow | undefined {
-  return (OPERATIONS as Readonly<Record<string, OperationRow | undefined>>)[type];
 }

@@ -18,19 +18,16 @@ import type {
   LastOperation,
   OperationStatus,
 } from '../../api/schemas/types.ts';
+import type { StatusFields } from '../model/operation.ts';
 import type { ClusterFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { lastBackup } from '../model/backups-of-cluster.ts';
 import { isOpened } from '../model/restore-of-cluster.ts';
 import { leaderSince } from '../checks/gates.ts';
-import { learnerSeen } from '../operations/membership/learner-progress.ts';
-import { replacementsAfter } from '../operations/membership/replacements.ts';
-import { recordedFailure } from '../operations/upgrade/failure.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
-import { recordedStorage } from '../operations/volumes/growth.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import { tlsStatus } from '../operations/certificates/index.ts';
+import { OPERATIONS } from '../operations/index.ts';
 import { conditionsOf, type Findings, isRefused, isUnidentified, leftAside } from './conditions.ts';
 import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
@@ -54,7 +51,6 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
-  const targetVersion = latchedVersion(findings);
   const { incarnation, clusterID, lastSerial, givenUp, previousIncarnation } = previous;
   const status = withoutUndefined<EtcdClusterStatus>({
     phase,
@@ -70,31 +66,32 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     clientPort: clientService.exists ? CLIENT_PORT : undefined,
     members: memberStatus(findings.members),
     currentVersion: currentVersionOf(findings.members, previous.currentVersion),
-    targetVersion,
-    upgradeFailure: recordedFailure(findings.observation, findings.decision),
     observedGeneration: cluster.generation,
     workflowID: context.workflowId,
     selector: selectorText(clusterSelector(cluster.name)),
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
     ...leadershipOf(findings.observation),
     ...operationsOf(findings, context),
+    ...keptByOperations(findings),
     userRequests: findings.holds,
     awaitedApproval: findings.decision.kind === 'blocked' ? findings.decision.consent : undefined,
     incarnation: remembered(incarnation, findings.observation),
     clusterID,
     previousIncarnation,
-    tls: tlsStatus(findings.observation),
     settings: settingsInForce(cluster),
-    storage: recordedStorage(findings.observation),
     lastSerial,
-    replacements: replacementsAfter(findings.observation),
-    learner: learnerSeen(findings.observation),
     givenUp,
     keyHashes: keptHashes(findings.observation),
     ...lastBackup(findings.observation.backups ?? []),
   });
   const attention = attentionOf({ metadata: { generation: cluster.generation }, status });
   return attention === undefined ? status : { ...status, attention };
+}
+
+/** What each operation keeps in the status. */
+function keptByOperations({ observation, decision }: Findings): StatusFields {
+  const kept = Object.values(OPERATIONS).map(({ status }) => status?.(observation, decision));
+  return Object.assign({}, ...kept);
 }
 
 /** Those of a specification that cannot be carried out are not in force. */
@@ -149,17 +146,6 @@ function currentVersionOf(
   if (versions.size === 1 && version !== undefined) return version;
   const known = [...versions].filter(each => each !== undefined && minorOf(each) !== undefined) as string[];
   return recorded ?? known.toSorted(compareVersions)[0];
-}
-
-/** An upgrade is under way from its first step until every member and the cluster have arrived. */
-function latchedVersion({ observation, decision }: Findings): string | undefined {
-  const { targetVersion } = observation.cluster.status;
-  const { goal } = observation;
-  // Without a quorum nobody knows whether it has ended.
-  if (!observation.membership.known) return targetVersion;
-  if (goal.kind !== 'go') return undefined;
-  const begins = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
-  return begins || (targetVersion ?? '') !== '' ? goal.to : undefined;
 }
 
 /** Remembered from pass to pass: only a leader that has led for a while is a sign of peace. */

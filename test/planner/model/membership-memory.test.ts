@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_REPLACED } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/types.ts';
 import { operationOf } from '../../../src/planner/operations/membership/learner.ts';
-import { replacementsAfter } from '../../../src/planner/operations/membership/replacements.ts';
+import { replacementsAfter } from '../../../src/planner/model/replacements.ts';
 import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
 import type { PersonRequest } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';

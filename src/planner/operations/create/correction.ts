@@ -15,7 +15,7 @@ import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { identify } from '../../model/steps/row.ts';
 import { storageFor } from '../../model/storage.ts';
-import { isSmaller } from '../volumes/growth.ts';
+import { isSmaller } from '../../checks/volume-sizes.ts';
 import { firstVersion } from './first-version.ts';
 
 /** The step that takes away what is to be made again; undefined when all is as the specification asks for. */

@@ -249,8 +249,6 @@ function troubleOf(observation: Situation, incarnation: Incarnation): Obstacle |
 }
 
 export const createCluster: OperationRow = {
-  progress: 'Creating',
-  why: 'the cluster does not exist yet',
   isReached: ({ cluster: { status }, clientService, membership }) =>
     status.clusterID !== undefined && clientService.exists && membership.known,
 };

@@ -69,8 +69,8 @@ function leaving(
 }
 
 export const deleteCluster: OperationRow = {
-  progress: 'Deleting',
-  why: 'the EtcdCluster is being deleted',
+  // It says more clearly than spec.paused what the owner of the resource wants.
+  ignoresPause: true,
   // The resource is gone then, and nobody writes its status.
   isReached: () => false,
 };

@@ -4,12 +4,12 @@
  */
 import { nextLookSeconds } from '../../checks/next-look.ts';
 import type { OperationRow } from '../../model/operation.ts';
-import { allAreReady, isComing } from '../rollout/next-member.ts';
+import { allAreReady } from '../rollout/next-member.ts';
 import { isAsleep, isWaking } from '../../model/hibernation.ts';
 import { blocked, type Decision, idle, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
 import { leads } from '../../model/member-probe.ts';
-import { isReady, memberNames } from '../../model/member-names.ts';
+import { isComing, isReady, memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
@@ -101,13 +101,10 @@ function hasComingPod(observation: Situation, name: string): boolean {
 }
 
 export const hibernateCluster: OperationRow = {
-  progress: 'Hibernating',
-  why: 'spec.hibernated is true',
   isReached: isAsleep,
 };
 
 export const wakeCluster: OperationRow = {
-  progress: 'Waking',
-  why: 'spec.hibernated is false',
+  takesAway: 'everyMember',
   isReached: allAreReady,
 };

@@ -11,7 +11,9 @@ import type { Decision } from '../../model/decision.ts';
 import { abortOf } from '../../checks/aborted.ts';
 import { hasFailed, isSkipped } from '../../checks/failed-steps.ts';
 import type { Situation } from '../../model/situation.ts';
+import { replacementsAfter } from '../../model/replacements.ts';
 import { planLearner } from './learner.ts';
+import { learnerSeen } from './learner-progress.ts';
 import { planRemovedMembers } from './removed-members.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
@@ -62,8 +64,8 @@ function isHeldUp(situation: Situation, decision: Extract<Decision, { kind: 'ope
 }
 
 export const scaleCluster: OperationRow = {
-  progress: 'Scaling',
-  why: 'spec.size and the number of members differ',
+  takesAway: 'memberOfStep',
+  status: situation => ({ learner: learnerSeen(situation) }),
   change: ({ cluster, members }) => ({ from: String(members.length), to: String(cluster.config.size) }),
   conditions: ({ cluster, members }) => {
     const { size } = cluster.config;
@@ -77,8 +79,7 @@ export const scaleCluster: OperationRow = {
 };
 
 export const replaceMember: OperationRow = {
-  progress: 'Repairing',
-  why: 'a member is lost',
+  status: situation => ({ replacements: replacementsAfter(situation) }),
   conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
   isReached: (situation, _recorded, isDone) =>
     isDone ?? (isWhole(situation) && situation.members.every(view => lossOf(situation, view) === undefined)),

@@ -20,7 +20,7 @@ import { askedIds } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { isPending, lastProgress } from './learner-progress.ts';
-import { awaitsSuccessor } from './replacements.ts';
+import { awaitsSuccessor } from '../../model/replacements.ts';
 import { everyVoterHealthy, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 

@@ -12,7 +12,7 @@ import { memberToReplace } from './departing.ts';
 import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { claimUidMismatch, confirmClaimInstructions } from '../../checks/exchanged-claims.ts';
 import { noForeignMembers, quorumSurvivesRemoval } from '../../checks/preflight.ts';
-import { replacedLately } from './replacements.ts';
+import { replacedLately } from '../../model/replacements.ts';
 import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */

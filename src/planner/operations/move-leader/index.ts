@@ -20,7 +20,5 @@ export function planMoveLeader(observation: Situation): Decision | undefined {
 }
 
 export const moveLeader: OperationRow = {
-  progress: 'Maintaining',
-  why: 'a person requested it',
   isReached: (_situation, _recorded, isDone) => isDone === true,
 };

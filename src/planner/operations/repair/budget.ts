@@ -1,6 +1,7 @@
 /** The PodDisruptionBudget after a change of the membership. Pure. */
+import { factsOf, OPERATION_NAMES } from '../../../api/operations.ts';
 import { budgetIsTooHigh, budgetIsTooLow, minAvailableNow } from '../../checks/disruptions.ts';
-import { type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
+import { type Decision, operate, type Step } from '../../model/decision.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 
@@ -26,7 +27,7 @@ export function raisingSteps(situation: Situation): Step[] {
 }
 
 /** What raises it, and lowers it again. */
-const RAISED_BY: readonly Operation[] = ['scaleCluster', 'replaceMember', 'rolloutCluster', 'upgradeCluster'];
+const RAISED_BY = OPERATION_NAMES.filter(name => factsOf(name)?.raisesBudget === true);
 
 /**
  * A budget that is stricter than the members need is lowered when all are ready again: until then a drain waits. While one is not, it

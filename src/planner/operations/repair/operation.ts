@@ -5,7 +5,7 @@ import { idle } from '../../model/decision.ts';
 import { goesToSleep } from '../../model/hibernation.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import type { Situation } from '../../model/situation.ts';
-import { planCertificates } from '../certificates/index.ts';
+import { planCertificates, tlsCondition, tlsStatus } from '../certificates/index.ts';
 import { planStamps } from '../stamps/claims.ts';
 import { planResourceStamps } from '../stamps/resource.ts';
 import { planSealing } from '../stamps/seal.ts';
@@ -14,8 +14,8 @@ import { clientRoutingSteps } from './client-routing.ts';
 import { planRepair, sharedObjectSteps } from './index.ts';
 
 export const repairCluster: OperationRow = {
-  progress: 'Repairing',
-  why: 'a pod or another object of the cluster is missing or not as it should be',
+  standing: tlsCondition,
+  status: situation => ({ tls: tlsStatus(situation) }),
   conditions: (_situation, { step, plan }) =>
     step.kind === 'restartMember' ? [finding('Recovering', 'RecreatingPod', plan[0]?.summary)] : [],
   isReached: nothingIsMissing,

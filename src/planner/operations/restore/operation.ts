@@ -3,12 +3,19 @@ import { finding } from '../../../api/conditions/catalogue.ts';
 import { parseTimestamp } from '../../../api/values/time.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import { candidates } from '../../checks/restore-acceptance.ts';
-import { type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
+import { restorePending } from './pending.ts';
 
 export const restoreCluster: OperationRow = {
-  progress: 'Restoring',
-  why: 'an EtcdRestore asks for it',
+  standing: restorePending,
+  fences: ({ clientService }) => (clientService.exists ? undefined : 'Restoring'),
+  takesAway: 'everyMember',
+  wayBack: situation => {
+    const under = restoreUnderWay(situation.cluster);
+    if (under === undefined || isOpened(situation)) return undefined;
+    return `to undo the restore instead, abort it or delete EtcdRestore ${under.name}`;
+  },
   asker: situation => restoreOf(situation)?.by,
   conditions: (situation, { plan }) =>
     isRescue(situation) ? [finding('Recovering', 'RestoringCluster', plan[0]?.summary)] : [],

@@ -6,7 +6,7 @@
  */
 import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
 import type { OperationRow } from '../../model/operation.ts';
-import { smallClaims } from '../volumes/growth.ts';
+import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
 import { clusterAtPodCreation } from '../../../objects/made-from.ts';
@@ -21,7 +21,7 @@ import {
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { quorumSurvivesRestart } from '../../checks/preflight.ts';
 import { isHealthy } from '../../model/member-view.ts';
-import { memberNames } from '../../model/member-names.ts';
+import { isComing, memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
@@ -31,7 +31,6 @@ import { attribution } from '../../model/actor.ts';
 import {
   allAreReady,
   handOver,
-  isComing,
   isLeader,
   restart,
   unreadyPods,
@@ -203,8 +202,8 @@ function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdate
 }
 
 export const rolloutCluster: OperationRow = {
-  progress: 'RollingOut',
-  why: 'pods are not what the specification asks for',
+  takesAway: 'memberOfStep',
+  status: situation => ({ storage: recordedStorage(situation) }),
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
   // Until the alarm is disarmed: it would be forgotten that the raised quota has not ended it.
   isUnfinished: observation => alarmsOfSpace(observation).length > 0,

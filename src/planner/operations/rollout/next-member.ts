@@ -17,14 +17,6 @@ import { usableClaim } from '../../checks/missing-pods.ts';
 
 /** A longer wait is the entity's, which has a timer for it. */
 const LONGEST_WAIT_MS = 60_000;
-/** For this long a pod that was made anew is waited for by who made it; later its member is one that needs repair. */
-const PATIENCE_MS = 300_000;
-
-/** Whether the pod of a member that was started again may still become ready by itself. */
-export function isComing({ now }: Situation, pod: PodFacts): boolean {
-  return pod.trouble === undefined && !pod.deleting && now - pod.createdAt < PATIENCE_MS;
-}
-
 export interface Rolling {
   readonly operation: Operation;
   /** What the gates say. */

@@ -12,7 +12,7 @@ import { replacementIsDue } from '../membership/replace.ts';
 import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
-import { isArriving } from './arriving.ts';
+import { isArriving } from '../../checks/waiting.ts';
 import { backUpFirst } from './backup.ts';
 import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';

@@ -1,11 +1,18 @@
 /** What an upgrade is for: every member and the cluster have arrived in the version that it was begun for. */
+import type { Decision } from '../../model/decision.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import type { Situation } from '../../model/situation.ts';
+import { upgrading } from './conditions.ts';
+import { recordedFailure } from './failure.ts';
 import { runs } from './goal.ts';
 
 export const upgradeCluster: OperationRow = {
-  progress: 'Upgrading',
-  why: 'spec.version asks for another version than the members run',
+  standing: upgrading,
+  status: (situation, decision) => ({
+    targetVersion: latchedVersion(situation, decision),
+    upgradeFailure: recordedFailure(situation, decision),
+  }),
+  takesAway: 'memberOfStep',
   change: ({ cluster: { config, status } }) => ({ from: status.currentVersion, to: config.version }),
   // One that is turned round keeps what it was for: going back is how it ends, and not what it was begun for.
   goal: ({ cluster: { config, status } }, before) =>
@@ -16,6 +23,16 @@ export const upgradeCluster: OperationRow = {
   isReached: (situation, { goal }) =>
     situation.goal.kind !== 'go' && allRun(situation, goal ?? situation.cluster.config.version),
 };
+
+/** An upgrade is under way from its first step until every member and the cluster have arrived. */
+function latchedVersion({ cluster, membership, goal }: Situation, decision: Decision): string | undefined {
+  const { targetVersion } = cluster.status;
+  // Without a quorum nobody knows whether it has ended.
+  if (!membership.known) return targetVersion;
+  if (goal.kind !== 'go') return undefined;
+  const begins = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+  return begins || (targetVersion ?? '') !== '' ? goal.to : undefined;
+}
 
 function takenBack(observation: Situation, goal: string): string | undefined {
   const { cluster, membership } = observation;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { OperationStatus } from '../../../../src/api/schemas/types.ts';
 import type { Observation, PodFacts } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
-import { upgrading } from '../../../../src/planner/report/upgrading.ts';
+import { upgrading } from '../../../../src/planner/operations/upgrade/conditions.ts';
 import {
   aCluster,
   aRunningCluster,

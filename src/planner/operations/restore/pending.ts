@@ -1,8 +1,8 @@
-import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
-import type { Decision } from '../model/decision.ts';
-import type { Situation } from '../model/situation.ts';
-import { whyNotAccepted } from '../checks/restore-acceptance.ts';
-import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
+import { type ConditionFinding, finding } from '../../../api/conditions/catalogue.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { Situation } from '../../model/situation.ts';
+import { whyNotAccepted } from '../../checks/restore-acceptance.ts';
+import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
 

@@ -1,10 +1,10 @@
 /** What is remembered of members that were lost: who took their place, and how many there were lately. */
-import { ANNOTATION_REPLACED } from '../../../api/names.ts';
-import { parseTimestamp } from '../../../api/values/time.ts';
-import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';
-import { stampsOf } from '../../model/identity.ts';
-import type { ClusterFacts } from '../../model/observation.ts';
-import type { Situation } from '../../model/situation.ts';
+import { ANNOTATION_REPLACED } from '../../api/names.ts';
+import { parseTimestamp } from '../../api/values/time.ts';
+import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
+import { stampsOf } from './identity.ts';
+import type { ClusterFacts } from './observation.ts';
+import type { Situation } from './situation.ts';
 
 type Replacement = NonNullable<EtcdClusterStatus['replacements']>[number];
 

@@ -1,15 +1,14 @@
 /** The conditions Upgrading and UpgradeBlocked: how far a change of version is, and why it is not done. */
-import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
-import { compareVersions } from '../../api/versions/compare.ts';
-import type { Decision } from '../model/decision.ts';
-import { operationOf } from '../operations/membership/learner.ts';
-import type { Situation } from '../model/situation.ts';
-import { isArriving } from '../operations/upgrade/arriving.ts';
-import { noteOnBackup } from '../operations/upgrade/backup.ts';
-import { failedMember, stoppedBy } from '../operations/upgrade/failure.ts';
-import { allHaveRun, runs } from '../operations/upgrade/goal.ts';
-import type { Goal } from '../model/upgrade-goal.ts';
-import { isWaiting } from './waiting.ts';
+import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../../api/conditions/catalogue.ts';
+import { compareVersions } from '../../../api/versions/compare.ts';
+import type { Decision } from '../../model/decision.ts';
+import { operationOf } from '../membership/learner.ts';
+import type { Situation } from '../../model/situation.ts';
+import { noteOnBackup } from './backup.ts';
+import { failedMember, stoppedBy } from './failure.ts';
+import { allHaveRun, runs } from './goal.ts';
+import type { Goal } from '../../model/upgrade-goal.ts';
+import { isArriving, isWaiting } from '../../checks/waiting.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
 export function upgrading(observation: Situation, decision: Decision): ConditionFinding[] {
@@ -71,7 +70,7 @@ function progressOf(observation: Situation, goal: Goal, decision: Decision): str
   ].join('; ');
 }
 
-/** Members of two versions are one thing at a time (operations/membership/scale.ts). */
+/** Members of two versions are one thing at a time (membership/scale.ts). */
 function noteOnSize(observation: Situation): string[] {
   const { config, status } = observation.cluster;
   const { members: views } = observation;

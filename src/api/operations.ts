@@ -1,0 +1,117 @@
+/**
+ * What is said of each operation of a cluster, one row each: the planner and its report, workflows, metrics and the catalogue of conditions
+ * take it from here. What each operation does is its row in `src/planner/operations/index.ts`. The key is its name, which is the type of its
+ * workflow. Pure data.
+ */
+import type { ConditionTable } from './conditions/table.ts';
+import { OBSTACLES } from './obstacles/catalogue.ts';
+import { WAIT } from './obstacles/rows.ts';
+
+interface OperationFacts {
+  /** The reason of the condition Progressing while it is performed, and what that means. */
+  readonly progress: readonly [reason: string, meaning: string];
+  /** Why it is performed when no person asked for it, as the history in status has it. */
+  readonly why: string;
+  /** It raises the PodDisruptionBudget before it touches a member: lowering it again is its last step. */
+  readonly raisesBudget?: true;
+  /** A plan of nothing but these steps takes turns with passes; every other plan goes first. */
+  readonly takesTurns?: readonly string[];
+}
+
+const REPAIRING = ['Repairing', 'A member is being restarted or replaced.'] as const;
+
+/** In the order of the documentation. */
+export const OPERATION_FACTS = {
+  createCluster: {
+    progress: ['Creating', 'The cluster is being created.'],
+    why: 'the cluster does not exist yet',
+  },
+  scaleCluster: {
+    progress: ['Scaling', 'Members are being added or removed.'],
+    why: 'spec.size and the number of members differ',
+    raisesBudget: true,
+  },
+  upgradeCluster: {
+    progress: ['Upgrading', 'Members are being upgraded or downgraded.'],
+    why: 'spec.version asks for another version than the members run',
+    raisesBudget: true,
+  },
+  repairCluster: {
+    progress: REPAIRING,
+    why: 'a pod or another object of the cluster is missing or not as it should be',
+    // They touch no member, and somebody may undo them again and again, on as many clusters as there are.
+    takesTurns: ['applyObjects', 'ensureObjects'],
+  },
+  replaceMember: { progress: REPAIRING, why: 'a member is lost', raisesBudget: true },
+  rolloutCluster: {
+    progress: ['RollingOut', 'A changed specification is being rolled out to the members.'],
+    why: 'pods are not what the specification asks for',
+    raisesBudget: true,
+  },
+  restoreCluster: {
+    progress: ['Restoring', 'A backup is being restored.'],
+    why: 'an EtcdRestore asks for it',
+  },
+  moveLeader: {
+    progress: ['Maintaining', 'Leadership is being transferred.'],
+    why: 'a person requested it',
+  },
+  hibernateCluster: {
+    progress: ['Hibernating', 'Pods are being stopped; volumes remain.'],
+    why: 'spec.hibernated is true',
+  },
+  wakeCluster: {
+    progress: ['Waking', 'The members of a hibernated cluster are being started.'],
+    why: 'spec.hibernated is false',
+  },
+  deleteCluster: {
+    progress: ['Deleting', 'The cluster is being deleted.'],
+    why: 'the EtcdCluster is being deleted',
+  },
+} as const satisfies Readonly<Record<string, OperationFacts>>;
+
+/** The name of an operation. */
+export type Operation = keyof typeof OPERATION_FACTS;
+
+/** Every operation. */
+export const OPERATION_NAMES = Object.keys(OPERATION_FACTS) as Operation[];
+
+/** What is said of an operation; undefined of one of another release. */
+export function factsOf(operation: string): OperationFacts | undefined {
+  return Object.hasOwn(OPERATION_FACTS, operation) ? OPERATION_FACTS[operation as Operation] : undefined;
+}
+
+/** Every way in which an operation ends. */
+export const OUTCOMES = ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'] as const;
+
+type Progress = { readonly [Name in Operation]: (typeof OPERATION_FACTS)[Name]['progress'] }[Operation];
+
+/** The reasons of Progressing=True. */
+export const PROGRESS_REASONS = Object.assign(
+  {},
+  ...Object.values(OPERATION_FACTS).map(({ progress: [reason, meaning] }) => ({ [reason]: [meaning, WAIT] })),
+) as { readonly [Reason in Progress[0]]: readonly [meaning: string, whatToDo: string] };
+
+/** The conditions that are an operation's own. */
+export const OPERATION_CONDITIONS = {
+  /** Is the number of members changing? There only while it is. */
+  Scaling: {
+    True: {
+      ScalingUp: ['A member is being added.', WAIT],
+      ScalingDown: ['A member is being removed.', WAIT],
+    },
+  },
+  /** Is the version changing? There only while it is. */
+  Upgrading: {
+    True: {
+      RollingUpgrade: ['Members are being upgraded to a newer version, one at a time.', WAIT],
+      RollingDowngrade: ['Members are being downgraded to an older version, one at a time.', WAIT],
+      RollingBack: ['An upgrade failed; members return to the old version.', WAIT],
+      AwaitingApproval: OBSTACLES.AwaitingApproval,
+    },
+    False: {
+      Waiting: ['An upgrade waits for something that passes by itself; the message names it.', WAIT],
+      Blocked: ['An upgrade is not safe now.', 'Read the message.'],
+    },
+  },
+} as const satisfies ConditionTable;
