@@ -82,7 +82,14 @@ export function factsOf(operation: string): OperationFacts | undefined {
 }
 
 /** Every way in which an operation ends. */
-export const OUTCOMES = ['Succeeded', 'Failed', 'Aborted', 'Superseded', 'Interrupted', 'RolledBack'] as const;
+export const OUTCOMES = [
+  'Succeeded',
+  'Failed',
+  'Aborted',
+  'Superseded',
+  'Interrupted',
+  'RolledBack',
+] as const;
 
 type Progress = { readonly [Name in Operation]: (typeof OPERATION_FACTS)[Name]['progress'] }[Operation];
 

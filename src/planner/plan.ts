@@ -152,10 +152,7 @@ function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | un
     : undefined;
 }
 
-function stepFailed(
-  { message, operation }: NonNullable<Actor['failed']>,
-  observation: Situation,
-): Obstacle {
+function stepFailed({ message, operation }: NonNullable<Actor['failed']>, observation: Situation): Obstacle {
   const back = rowOf(operation)?.wayBack?.(observation);
   const said = `${message}; the operator tries again`;
   return { reason: 'StepFailed', message: back === undefined ? said : `${said}; ${back}` };

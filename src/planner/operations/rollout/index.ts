@@ -28,14 +28,7 @@ import { podChanges } from '../../checks/pod-changes.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
-import {
-  allAreReady,
-  handOver,
-  isLeader,
-  restart,
-  unreadyPods,
-  whenGatesOpen,
-} from './next-member.ts';
+import { allAreReady, handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
 
 /** A member whose pod is not as it would be made now. */
 interface Outdated {

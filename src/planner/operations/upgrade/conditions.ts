@@ -1,5 +1,10 @@
 /** The conditions Upgrading and UpgradeBlocked: how far a change of version is, and why it is not done. */
-import { CONDITIONS, type ConditionFinding, finding, type ReasonOf } from '../../../api/conditions/catalogue.ts';
+import {
+  CONDITIONS,
+  type ConditionFinding,
+  finding,
+  type ReasonOf,
+} from '../../../api/conditions/catalogue.ts';
 import { compareVersions } from '../../../api/versions/compare.ts';
 import type { Decision } from '../../model/decision.ts';
 import { operationOf } from '../membership/learner.ts';
