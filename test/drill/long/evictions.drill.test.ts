@@ -112,7 +112,7 @@ test('while every member is restarted, and the operator is killed when it has ra
     'rollout under kills',
     async () => {
       await cluster.apply({ size: 3, etcd: { snapshotCount: 30_000 } });
-      // Once before the first member is stopped, and once more in the middle.
+      // The evictions come first: no member is stopped before the cluster was quiet.
       for (let kill = 0; kill < 2; kill += 1) {
         await poll(async () => (await budget()).spec.minAvailable === 3, {
           timeoutMs: 60_000,
