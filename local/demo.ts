@@ -25,7 +25,7 @@ async function readCluster(stack: Stack): Promise<Cluster> {
   return JSON.parse(await stack.kubectl('get', 'etcd', 'example', '-o', 'json')) as Cluster;
 }
 
-/** Polls until the cluster is available and all its members are ready, telling what the operator is at. */
+/** Polls until the cluster is available and all its members are ready, reportingRetries what the operator is at. */
 async function awaitCluster(stack: Stack, report: Report): Promise<void> {
   const end = performance.now() + WAIT_MS;
   for (;;) {

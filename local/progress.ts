@@ -37,7 +37,7 @@ interface RunningStep {
   start: number;
 }
 
-/** A duration for people: `0.4 s`, `12 s`, `3 min 05 s`. `milliseconds` may be any non-negative number. */
+/** A duration for users: `0.4 s`, `12 s`, `3 min 05 s`. `milliseconds` may be any non-negative number. */
 export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;

@@ -90,16 +90,16 @@ async function meet({ seed, within }: ChanceMutation): Promise<string | undefine
 
 /** What the planner would do of observations that nobody has met. */
 async function observe(count: number, seed: number): Promise<void> {
-  const { judgeObservations, tellFailure } = await import('../test/simulation/observations.ts');
+  const { judgeObservations, describeFailure } = await import('../test/simulation/observations.ts');
   const { keep, path } = values;
   const judged = judgeObservations(count, seed, { keep, path });
   const { observations, seconds, counts, faults, failure } = judged;
   const rate = `${seconds.toFixed(1)} s: ${Math.round(observations / seconds)} observations/s`;
   console.log(`${observations} observations in ${rate}`);
-  tellCounts(counts);
+  printCounts(counts);
   for (const [fault, times] of faults) complain(`${String(times).padStart(8)} ${fault}`);
   if (failure === undefined) return;
-  complain(tellFailure(failure));
+  complain(describeFailure(failure));
   complain(`replay: npm run simulate -- --observations ${count} --seed ${seed} --path ${failure.path}`);
 }
 
@@ -163,10 +163,10 @@ function tell(
 ): void {
   const rate = `${seconds.toFixed(1)} s: ${Math.round(steps / seconds)} steps/s`;
   console.log(`${steps} steps (${passes} passes, ${worlds} worlds, ${failures} failed) in ${rate}`);
-  tellCounts(counts);
+  printCounts(counts);
 }
 
-function tellCounts(counts: ReadonlyMap<string, number>): void {
+function printCounts(counts: ReadonlyMap<string, number>): void {
   for (const [what, count] of [...counts].sort(([a], [b]) => a.localeCompare(b)))
     console.log(`${String(count).padStart(8)} ${what}`);
 }

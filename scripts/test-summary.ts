@@ -51,7 +51,7 @@ export function tallyOf(json: string | undefined, exitCode: number): Tally {
 
 /**
  * One line for each failed test and each file that does not load, with the first line of why. It is printed last,
- * where the end of a long log is all that people see.
+ * where the end of a long log is all that users see.
  * @param json the text of vitest's JSON report; undefined when it wrote none
  */
 export function failuresOf(json: string | undefined): readonly string[] {

@@ -27,7 +27,7 @@ function nodeState(node: NodeStatus): string {
   return node.cable === 'pulled' ? `${ready}, disconnected` : ready;
 }
 
-/** The status as a table for people. */
+/** The status as a table for users. */
 export function printStatus(status: StackStatus): string {
   const widths = [20, 24, 10, 16];
   const components = status.components.map(component =>

@@ -78,7 +78,7 @@ function authorizer({ keysUrl }: Authorization): object {
 
 /**
  * The configuration of a server with every service in one process. It is tuned in nothing: the operator has to get along
- * with the server that people install. JSON, which is YAML.
+ * with the server that users install. JSON, which is YAML.
  */
 export function serverConfig(settings: ServerSettings): string {
   const { database, ports, dynamicConfig, metrics, authorization } = settings;

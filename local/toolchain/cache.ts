@@ -17,7 +17,7 @@ export function cacheDirectory(): string {
   return join(shared ? shared : join(homedir(), '.cache'), 'etcd-operator');
 }
 
-/** A folder of the cache: `name` says what it is for people, `key` is the hash of everything it was made from. */
+/** A folder of the cache: `name` says what it is for users, `key` is the hash of everything it was made from. */
 export interface Artefact {
   name: string;
   key: string;

@@ -4,7 +4,7 @@ import type { Artefact } from './cache.ts';
 /** How one artefact is made, and which tools it holds. */
 export interface Recipe {
   artefact: Artefact;
-  /** What people read while it is made, e.g. `build Kubernetes 1.35.4`. */
+  /** What users read while it is made, e.g. `build Kubernetes 1.35.4`. */
   title: string;
   /** A guess at the seconds it takes from an empty cache on two cores; orders the work. */
   seconds: number;

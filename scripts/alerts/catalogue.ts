@@ -1,13 +1,13 @@
 /** Every alert of this operator. Rules, the chart and docs/operations/alerts.md are generated from it. Names are stable. */
 import type { Alert, Group } from './alert.ts';
-import { BACKUPS, CERTIFICATES } from './of-backups.ts';
-import { CLUSTERS } from './of-clusters.ts';
-import { MEMBERS } from './of-members.ts';
-import { OPERATOR } from './of-operator.ts';
-import { PEOPLE } from './of-people.ts';
+import { BACKUPS, CERTIFICATES } from './backups.ts';
+import { CLUSTERS } from './clusters.ts';
+import { MEMBERS } from './members.ts';
+import { OPERATOR } from './operator.ts';
+import { WAITING } from './waiting.ts';
 
 /** In the order of the documentation. */
-export const GROUPS: readonly Group[] = [CLUSTERS, PEOPLE, BACKUPS, CERTIFICATES, OPERATOR, MEMBERS];
+export const GROUPS: readonly Group[] = [CLUSTERS, WAITING, BACKUPS, CERTIFICATES, OPERATOR, MEMBERS];
 
 export const ALERTS: readonly Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 

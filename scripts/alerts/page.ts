@@ -20,7 +20,7 @@ port 9464 with \`honor_labels: true\`, as it does: its metrics name the namespac
 \`exported_namespace\`, and alerts name the namespace of the operator. Metrics of members come from port 2381, without TLS for clusters with TLS too.
 
 Most alerts on the state of a resource are about a [condition](../reference/conditions.md) that lasts: the metric
-\`etcd_operator_resource_condition\`. At most \`METRICS_RESOURCES\` conditions are told by name, the most serious first;
+\`etcd_operator_resource_condition\`. At most \`METRICS_RESOURCES\` conditions are reported by name, the most serious first;
 \`etcd_operator_fleet_conditions\` counts all of them ([metrics](../reference/metrics.md)). \`critical\`: act now. \`warning\`: act today. \`info\`: know it.
 
 The commands below use the labels of the alert:
@@ -39,7 +39,7 @@ commands of their runbooks meanwhile ([drills](../development/drills.md#alerts))
 
 ## Dashboards
 
-Two dashboards for Grafana (9 or later) are in \`deploy/monitoring/dashboards\`: \`fleet.json\` (who is unwell, operations, waits for people,
+Two dashboards for Grafana (9 or later) are in \`deploy/monitoring/dashboards\`: \`fleet.json\` (who is unwell, operations, waits for users,
 backups, the operator, its requests to Temporal) and \`cluster.json\` (quorum, leader changes, latencies of the disk, raft, database and quota of one
 cluster). \`kubectl apply -k deploy/monitoring\` and the chart (\`dashboards.enabled\`) write them into ConfigMaps with the label
 \`grafana_dashboard: "1"\`, which the sidecar of Grafana's chart imports if it searches this namespace (\`sidecar.dashboards.searchNamespace\`). By hand:
@@ -62,7 +62,7 @@ export function alertsPage(): string {
   return [
     heading('Alerts', 'scripts/alerts'),
     INTRODUCTION,
-    markdownTable(['alert', 'severity', 'after', 'tells'], rows),
+    markdownTable(['alert', 'severity', 'after', 'meaning'], rows),
     ...GROUPS.map(groupText),
   ].join('\n');
 }

@@ -1,4 +1,4 @@
-/** The parts of the chart that are the same as in deploy/: CRDs, roles for people and rules of the operator's roles. */
+/** The parts of the chart that are the same as in deploy/: CRDs, roles for users and rules of the operator's roles. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';

@@ -1,6 +1,6 @@
 /** Every dashboard. Files for Grafana, the chart's and those of deploy/monitoring, are generated from it. */
-import { CLUSTER_DASHBOARD } from './of-cluster.ts';
-import { FLEET_DASHBOARD } from './of-fleet.ts';
+import { CLUSTER_DASHBOARD } from './cluster.ts';
+import { FLEET_DASHBOARD } from './fleet.ts';
 import type { Dashboard, Panel } from './panel.ts';
 
 export const DASHBOARDS: readonly Dashboard[] = [CLUSTER_DASHBOARD, FLEET_DASHBOARD];

@@ -14,7 +14,7 @@ export const own = (metric: Metric, more = ''): string =>
  * A gauge that the replica that watches tells. Others tell that there is nothing: without it there are no data, rather than a fleet of none.
  * @param aggregate for example `max by (health)`
  */
-export const told = (aggregate: string, metric: Metric, more = ''): string =>
+export const ofWatcher = (aggregate: string, metric: Metric, more = ''): string =>
   `${aggregate} (${own(metric, more)} and on (namespace, pod) etcd_operator_watcher_leader == 1)`;
 export const by = (label: string, metric: Metric): string => `max by (${label}) (${own(metric)})`;
 export const rateBy = (labels: string, metric: Metric, more = ''): string =>

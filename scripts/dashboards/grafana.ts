@@ -1,5 +1,5 @@
 /** Dashboards as Grafana reads them: its classic JSON model, which Grafana 9 and later import. */
-import { CLUSTER_DASHBOARD } from './of-cluster.ts';
+import { CLUSTER_DASHBOARD } from './cluster.ts';
 import type { Dashboard, Limits, Panel, Row, Variable } from './panel.ts';
 
 const COLUMNS = 24;

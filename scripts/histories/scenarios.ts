@@ -1,6 +1,6 @@
 /** Everything that histories are recorded of. */
-import { backupHistories } from './of-backups.ts';
-import { clusterHistories } from './of-clusters.ts';
+import { backupHistories } from './backups.ts';
+import { clusterHistories } from './clusters.ts';
 import { longHistories } from './long.ts';
 import type { Scenario } from './scenario.ts';
 

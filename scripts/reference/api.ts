@@ -99,7 +99,7 @@ function defaultOf(schema: StructuralSchema): string {
   return schema.default === undefined ? '' : code(JSON.stringify(schema.default));
 }
 
-/** The CEL rules, in the words that people get when they break one. */
+/** The CEL rules, in the words that users get when they break one. */
 function rulesUnder(field: Field): string[] {
   const messages = [field, ...fieldsUnder(field.path, field.schema)].flatMap(({ path, schema }) => {
     const rules = (schema['x-kubernetes-validations'] ?? []) as readonly { readonly message?: string }[];

@@ -24,7 +24,7 @@ export function krewManifest(version: string, archives: readonly PluginArchive[]
       version: `v${version}`,
       shortDescription: 'Show and steer etcd clusters of etcd-operator',
       description:
-        'Says what the operator does with an etcd cluster and why it waits, plans changes before they are applied, sends what people ask for,\n' +
+        'Says what the operator does with an etcd cluster and why it waits, plans changes before they are applied, sends what users ask for,\n' +
         'and writes reports for support.\n',
       caveats:
         'For shell completion, write the program that kubectl runs into a folder on PATH:\n' +

@@ -6,7 +6,7 @@ import { loadKustomization, type Manifest } from '../kustomization.ts';
 const FILES: Readonly<Record<string, { readonly folders: readonly string[]; readonly use: string }>> = {
   'install.yaml': {
     folders: ['deploy'],
-    use: 'the operator for all namespaces, with CRDs and roles for people',
+    use: 'the operator for all namespaces, with CRDs and roles for users',
   },
   'crds.yaml': { folders: ['deploy/crd'], use: 'the CRDs alone' },
   'namespaced.yaml': { folders: ['deploy/namespaced'], use: 'the operator for the namespace etcd alone' },

@@ -1,4 +1,4 @@
-/** The plugin's executables, as archives that krew and people unpack. */
+/** The plugin's executables, as archives that krew and users unpack. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,7 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
 import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
-import { telling } from './resource/retried.ts';
+import { reportingRetries } from './resource/retried.ts';
 import { withHeartbeat } from './runtime/heartbeat.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
 import { passFailure } from './runtime/failures.ts';
@@ -25,14 +25,14 @@ export type Activities = ReturnType<typeof createActivities>;
 /** One activity a step kind, and one pass a resource. Each looks, acts once and looks again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   return {
-    ...telling(deps, 'EtcdCluster', {
+    ...reportingRetries(deps, 'EtcdCluster', {
       assess: withHeartbeat(
         (ref: ClusterRef, context: Parameters<typeof assess>[2]) => assess(deps, ref, context),
         passFailure,
       ),
       ...stepActivities(deps),
     }),
-    ...telling(deps, 'EtcdBackup', backupActivities(deps)),
-    ...telling(deps, 'EtcdRestore', restoreActivities(deps)),
+    ...reportingRetries(deps, 'EtcdBackup', backupActivities(deps)),
+    ...reportingRetries(deps, 'EtcdRestore', restoreActivities(deps)),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Every event that the operator records, by the kind of resource that it is about. Pure data: events are recorded from it and reference
- * documentation is generated from it. Reasons are stable: people write alerts on them.
+ * documentation is generated from it. Reasons are stable: users write alerts on them.
  */
 import type { ConditionReason } from './conditions/catalogue.ts';
 import type { Kind } from './names.ts';

@@ -90,9 +90,9 @@ export const ANNOTATION_SECURITY = `${GROUP}/security`;
 export const ANNOTATION_DOMAIN = `${GROUP}/domain`;
 /** Of what an EtcdCluster left when it was deleted: whose it was and how to take it up again, as JSON (planner/model/left-behind.ts). */
 export const ANNOTATION_LEFT_BY = `${GROUP}/left-by`;
-/** Of an EtcdCluster, by people: the incarnation of a deleted cluster of the same name that this one is to be. */
+/** Of an EtcdCluster, by users: the incarnation of a deleted cluster of the same name that this one is to be. */
 export const ANNOTATION_TAKE_UP = `${GROUP}/take-up`;
-/** Of an EtcdCluster, by people: the incarnation of a deleted cluster of the same name beside which this one is to begin empty. */
+/** Of an EtcdCluster, by users: the incarnation of a deleted cluster of the same name beside which this one is to begin empty. */
 export const ANNOTATION_BEGIN_ANEW = `${GROUP}/begin-anew`;
 /** Of an EtcdCluster: its uid, and what the tokens of the deleted cluster begin with whose members it took up. */
 export const ANNOTATION_TAKEN_UP = `${GROUP}/taken-up`;
@@ -106,7 +106,7 @@ export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */
 export const ANNOTATION_VERSION = 'etcd.version';
-/** Of Secrets, by people: the hosts that what it holds may be sent to, parted by commas. */
+/** Of Secrets, by users: the hosts that what it holds may be sent to, parted by commas. */
 export const ANNOTATION_HOSTS = `${GROUP}/hosts`;
 
 /** The three kinds, with the plural that their URLs use. */
@@ -118,7 +118,7 @@ export const PLURALS = {
 
 export type Kind = keyof typeof PLURALS;
 
-/** What people ask for, as an object: it has no workflow of its own: the passes of the resource that it names judge it. */
+/** What users ask for, as an object: it has no workflow of its own: the passes of the resource that it names judge it. */
 export const REQUEST_KIND = 'EtcdRequest';
 export const REQUEST_PLURAL = 'etcdrequests';
 
@@ -246,7 +246,7 @@ export function selectorText(labels: Readonly<Record<string, string>>): string {
     .join(',');
 }
 
-/** The id of a resource's entity workflow, which people can type: `etcdcluster/<namespace>/<name>/<first 8 of the uid>`. */
+/** The id of a resource's entity workflow, which users can type: `etcdcluster/<namespace>/<name>/<first 8 of the uid>`. */
 export function workflowId(ref: ResourceRef): string {
   return `${ref.kind.toLowerCase()}/${ref.namespace}/${ref.name}/${ref.uid.slice(0, 8)}`;
 }

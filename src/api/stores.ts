@@ -5,7 +5,7 @@
 interface StoreRow {
   /** The block of an EtcdBackup's or an EtcdRestore's specification. */
   readonly block: string;
-  /** Of locations that are shown to people. */
+  /** Of locations that are shown to users. */
   readonly scheme: string;
   readonly description: string;
   /** What holds the objects. */

@@ -20,7 +20,7 @@ export interface ClientOptions extends CallsOptions {
   /** Connections shared by all calls; 12 by default. Every watch has one more. */
   readonly connections?: number | undefined;
   /**
-   * Status is written over so many connections of its own, so that people read of an emergency; and each namespace has its fair share of
+   * Status is written over so many connections of its own, so that users read of an emergency; and each namespace has its fair share of
    * both, so that one whose webhooks or quotas are slow holds up no other (docs/decisions/0028-calls-to-the-api-server.md).
    */
   readonly statusConnections?: number | undefined;
@@ -83,7 +83,7 @@ class RestClient implements ClosableKubeClient {
   }
 
   async get(ref: port.ObjectRef, options: port.CallOptions = {}): Promise<port.KubeObject | undefined> {
-    // People write such names into specifications. Nothing is called so, and a path would lead elsewhere.
+    // Users write such names into specifications. Nothing is called so, and a path would lead elsewhere.
     if (ref.name === '.' || ref.name === '..') return undefined;
     try {
       const { kind, namespace } = ref;

@@ -19,7 +19,7 @@ interface EventContent {
   readonly type: 'Normal' | 'Warning';
   /** CamelCase, from a fixed set. */
   readonly reason: string;
-  /** One sentence for people; cut at 1,024 characters. */
+  /** One sentence for users; cut at 1,024 characters. */
   readonly message: string;
 }
 

@@ -5,7 +5,7 @@ export interface LeaseRecord {
   /** Empty when nobody holds it. */
   readonly holder: string;
   readonly durationSeconds: number;
-  /** RFC 3339 with six decimals, as it is stored. For people: clocks differ, so nothing is computed from it. */
+  /** RFC 3339 with six decimals, as it is stored. For users: clocks differ, so nothing is computed from it. */
   readonly acquireTime: string | undefined;
   readonly renewTime: string | undefined;
   /** How often it has changed hands. */

@@ -6,7 +6,7 @@ import type { KubeLogger } from './port.ts';
 
 /** `Date` has whole seconds (RFC 9110, section 6.6.1): the moment that is meant lies within the second that follows. */
 const RESOLUTION_MS = 1_000;
-/** From this difference on it is worth telling. */
+/** From this difference on it is worth reportingRetries. */
 const NOTABLE_MS = 60_000;
 
 export interface ServerClockOptions {

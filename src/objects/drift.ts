@@ -24,7 +24,7 @@ const ITEM_KEYS: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The first field in which `stored` is not as we apply it, in words; undefined when it is. Fields that we do not apply
- * (defaults, what other people and controllers added) are no difference.
+ * (defaults, what other users and controllers added) are no difference.
  */
 export function firstDrift(stored: StoredObject, wanted: ManifestObject): string | undefined {
   return (

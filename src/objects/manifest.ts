@@ -60,7 +60,7 @@ export function memberAnnotations(member: { name: string; token: string }): Reco
  * The specification with its defaults, where a version that the specification leaves open is the recorded one, and the domain of
  * URLs the one that the members have.
  * Throws a RangeError for a mode of TLS that the living cluster does not have: members that do not understand each other
- * must never be made. Conditions say so to people before anything gets here.
+ * must never be made. Conditions say so to users before anything gets here.
  */
 export function buildableConfig(cluster: EtcdCluster): ClusterConfig {
   const recorded = cluster.status?.targetVersion || cluster.status?.currentVersion;

@@ -1,13 +1,13 @@
 /**
  * What the operator rendered into an object, as a stamp on the object itself: one hash for each part. The apiserver adds
- * defaults and other people add fields, so an object cannot be compared with what we would build now; two stamps can.
+ * defaults and other users add fields, so an object cannot be compared with what we would build now; two stamps can.
  * Pure.
  */
 import { canonical } from '../api/values/canonical.ts';
 import { ANNOTATION_RENDERED, ANNOTATION_VERSION, GROUP } from '../api/names.ts';
 import type { ManifestObject } from './manifest.ts';
 
-/** The name of a part, as people read it (`spec.containers[0].resources`) → the hash of its value. */
+/** The name of a part, as users read it (`spec.containers[0].resources`) → the hash of its value. */
 export type Parts = Readonly<Record<string, string>>;
 
 /** The object with its stamp. Equal for equal objects, so that applying it twice changes nothing. */

@@ -1,5 +1,5 @@
 /**
- * The planner: what was observed and what people asked for in, one decision out. Pure: no clock, no randomness, no
+ * The planner: what was observed and what users asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
 import { OPERATION_NAMES } from '../api/operations.ts';
@@ -61,7 +61,7 @@ interface Stopped {
 }
 
 /**
- * What people, or a step that failed, have stopped is stopped when nothing is left half done: a member that the operator itself
+ * What users, or a step that failed, have stopped is stopped when nothing is left half done: a member that the operator itself
  * took away is given back first (docs/decisions/0126-tried-before-and-closed-after.md).
  */
 function closing({ decision, stopped }: Stopped, observation: Situation, actor: Actor): Decision {
@@ -91,7 +91,7 @@ function admitting(decision: Decision, observation: Situation, actor: Actor): De
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
 
-/** The first step takes along what people said, so that it is looked at with the same eyes right before it is done. */
+/** The first step takes along what users said, so that it is looked at with the same eyes right before it is done. */
 function withActor(
   decision: Decision,
   { approvals = [], requests = [], aborted, failed, paused }: Actor,
@@ -114,7 +114,7 @@ function asRestore(decision: Decision | undefined, { cluster }: Situation): Deci
   return withSubject(under.uid, { ...decision, operation: 'restoreCluster' });
 }
 
-/** Work that people stopped is shown, not done. */
+/** Work that users stopped is shown, not done. */
 function unlessStopped(decision: Decision, observation: Situation, actor: Actor): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision, observation, actor);

@@ -1,4 +1,4 @@
-/** Writes what was asked for: for people, or in a format for programs. */
+/** Writes what was asked for: for users, or in a format for programs. */
 import { stringify } from 'yaml';
 import { API_VERSION } from '../api/names.ts';
 import type { Flags } from './arguments/flags.ts';

@@ -9,7 +9,7 @@ function isCloud(type: ObjectStoreType, { protocol, hostname }: URL): boolean {
 }
 
 /**
- * Refuses an endpoint that is not the cloud's own. A token serves whoever receives it, and endpoints are written by people who
+ * Refuses an endpoint that is not the cloud's own. A token serves whoever receives it, and endpoints are written by users who
  * may make resources in one namespace, which does not make the operator's identity theirs.
  * @param trusted names of hosts that are taken besides, also without TLS
  * @throws StoreError `invalid`

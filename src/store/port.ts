@@ -59,7 +59,7 @@ export interface ObjectContent {
 
 /** One store, opened. A failed call throws `StoreError`. */
 export interface Store {
-  /** Where objects are, for people: `s3://bucket`, `file:/mnt/backups`. Holds no secret. */
+  /** Where objects are, for users: `s3://bucket`, `file:/mnt/backups`. Holds no secret. */
   readonly location: string;
 
   /**

@@ -33,7 +33,7 @@ const COMMON: Readonly<Record<string, StoreErrorCode>> = {
   InvalidRange: 'invalid',
 };
 
-/** What people can do about a failure. */
+/** What users can do about a failure. */
 const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   denied: 'use credentials with permission to read, write, list and delete there',
   'no-bucket': 'create it, or correct the path and the endpoint',

@@ -21,7 +21,7 @@ const GAUGES: readonly {
 }[] = [
   {
     name: 'last_success_timestamp_seconds',
-    help: 'When the last backup succeeded, in seconds since 1970. Absent before the first. Gauges of backups are told by the replica that watches.',
+    help: 'When the last backup succeeded, in seconds since 1970. Absent before the first. Gauges of backups are reported by the replica that watches.',
     value: ({ lastSuccess }) => lastSuccess,
   },
   {

@@ -29,7 +29,7 @@ interface GaugeSpec {
 const GAUGES: readonly GaugeSpec[] = [
   {
     name: 'size',
-    help: 'Members that the specification asks for. Gauges of clusters are told by the replica that watches.',
+    help: 'Members that the specification asks for. Gauges of clusters are reported by the replica that watches.',
     value: ({ reported }) => reported.size,
   },
   {
@@ -179,7 +179,7 @@ function operationMetrics(
   });
   const durations = new Histogram({
     name: `${prefix}operation_duration_seconds`,
-    help: 'From the first to the last pass of an operation, waits for people included.',
+    help: 'From the first to the last pass of an operation, waits for users included.',
     labelNames: ['operation', 'outcome'] as const,
     buckets: OPERATION_BUCKETS,
     registers: [registry],

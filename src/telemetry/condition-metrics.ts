@@ -12,7 +12,7 @@ export function conditionMetrics(
 ): void {
   new Gauge({
     name: `${prefix}fleet_conditions`,
-    help: 'Resources with a condition that somebody should know about, by kind, type and reason. Absent where there is none.',
+    help: 'Resources with a condition that needs attention, by kind, type and reason. Absent where there is none.',
     labelNames: ['kind', 'type', 'reason'] as const,
     registers: [registry],
     collect() {
@@ -23,7 +23,7 @@ export function conditionMetrics(
   });
   new Gauge({
     name: `${prefix}resource_condition`,
-    help: 'Always 1: the resource has this condition with this reason, and somebody should know about it when it lasts. Absent otherwise.',
+    help: 'Always 1: the resource has this condition with this reason, which needs attention when it lasts. Absent otherwise.',
     labelNames: ['kind', 'namespace', 'name', 'type', 'reason'] as const,
     registers: [registry],
     collect() {

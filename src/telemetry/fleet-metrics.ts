@@ -75,7 +75,7 @@ interface FleetGauge {
 const GAUGES: readonly FleetGauge[] = [
   {
     name: 'clusters',
-    help: 'EtcdClusters by whether they are available. Gauges of the fleet are told by the replica that watches.',
+    help: 'EtcdClusters by whether they are available. Gauges of the fleet are reported by the replica that watches.',
     label: 'available',
     values: ({ clusters }) => {
       const available = clusters().filter(({ reported }) => reported.available).length;

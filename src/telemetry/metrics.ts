@@ -94,7 +94,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   });
   const queueDepth = readGauge(registry, {
     name: 'watch_queue_depth',
-    help: 'Custom resources whose workflow is yet to be told of a change.',
+    help: 'Custom resources whose workflow has not been signaled about a change yet.',
   });
   const unwatchedNamespaces = readGauge(registry, {
     name: 'unwatched_namespaces',
@@ -206,7 +206,7 @@ const ORIGINS = [
 function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
   const errors = countedFromZero(registry, {
     name: `${prefix}uncaught_errors_total`,
-    help: 'Errors that nobody caught, which is a fault of the operator: its log has them.',
+    help: 'Uncaught errors, each of which is a fault of the operator: its log has them.',
     label: 'origin',
     values: ORIGINS,
   });
@@ -216,8 +216,8 @@ function uncaughtMetrics(registry: Registry): Metrics['uncaught'] {
 function watcherMetrics(registry: Registry): WatcherMetrics {
   const events = new Counter({
     name: `${prefix}watch_events_total`,
-    help: 'Events of watched objects, and whether they were worth telling a workflow.',
-    labelNames: ['kind', 'told'] as const,
+    help: 'Events of watched objects, and whether they were worth reportingRetries a workflow.',
+    labelNames: ['kind', 'enqueued'] as const,
     registers: [registry],
   });
   const signals = new Histogram({
@@ -241,7 +241,7 @@ function watcherMetrics(registry: Registry): WatcherMetrics {
   return {
     otherInstallations: count => otherInstallations.set(count),
     withoutPass: (kind, count) => withoutPass.set({ kind }, count),
-    eventSeen: (kind, told) => events.inc({ kind, told: String(told) }),
+    eventSeen: (kind, enqueued) => events.inc({ kind, enqueued: String(enqueued) }),
     signalSent: (kind, outcome, seconds) => signals.observe({ kind, outcome }, seconds),
   };
 }

@@ -20,7 +20,7 @@ export function requestMetrics(
 ): (action: string, outcome: string) => void {
   new Gauge({
     name: `${prefix}requests_open`,
-    help: 'EtcdRequests that have not ended, by state: Waiting for being accepted, or Accepted and under way. Told by the replica that watches.',
+    help: 'EtcdRequests that have not ended, by state: Waiting for being accepted, or Accepted and under way. Reported by the replica that watches.',
     labelNames: ['state'] as const,
     registers: [registry],
     collect() {
@@ -33,7 +33,7 @@ export function requestMetrics(
   });
   new Gauge({
     name: `${prefix}requests_oldest_waiting_seconds`,
-    help: 'Seconds since the oldest EtcdRequest was created that is neither accepted nor refused yet; 0 if there is none. Told by the replica that watches. Worth an alert above 60.',
+    help: 'Seconds since the oldest EtcdRequest was created that is neither accepted nor refused yet; 0 if there is none. Reported by the replica that watches. Worth an alert above 60.',
     registers: [registry],
     collect() {
       const figures = current();

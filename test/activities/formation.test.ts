@@ -53,7 +53,7 @@ describe('the cluster id as elected', () => {
   });
 
   const faults: readonly [what: string, change: (world: OperatorWorld) => unknown, message: string][] = [
-    ['people pause the cluster', world => edit(world, { paused: true }), 'spec.paused is true'],
+    ['users pause the cluster', world => edit(world, { paused: true }), 'spec.paused is true'],
     [
       'its traffic is to be secured otherwise',
       world => edit(world, { TLS: { static: { member: { peerSecret: 'peers' } } } }),

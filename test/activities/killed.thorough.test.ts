@@ -11,7 +11,7 @@ import {
   watchDeletions,
 } from '../worlds/living-cluster.ts';
 import type { OperatorWorld } from '../worlds/operator-world.ts';
-import { People } from '../worlds/people.ts';
+import { Users } from '../worlds/users.ts';
 
 const LONG = { timeout: 120_000 };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
@@ -87,7 +87,7 @@ describe('hibernation, begun and ended,', LONG, () => {
 /** What must be true afterwards. */
 interface Begun {
   readonly world: OperatorWorld;
-  readonly people: People;
+  readonly users: Users;
   readonly named: string;
   readonly uids: readonly string[];
 }
@@ -123,25 +123,25 @@ describe('what a person asks for', LONG, () => {
   it.each(cases)('$what is done once all the same', async ({ kind, whom, isDone }) => {
     const begin = async (): Promise<Begun> => {
       const world = await created();
-      const people = new People(world);
+      const users = new Users(world);
       const named = whom(world);
-      people.ask(kind, named);
-      return { world, people, named, uids: podUids(world) };
+      users.ask(kind, named);
+      return { world, users, named, uids: podUids(world) };
     };
     const probe = await begin();
     const before = probe.world.calls;
-    await probe.people.run();
+    await probe.users.run();
     const length = probe.world.calls - before;
     for (let at = 1; at <= length; at += Math.max(1, Math.floor(length / 8))) {
       const begun = await begin();
-      const { world, people } = begun;
+      const { world, users } = begun;
       world.kill({ at: world.calls + at });
-      await people.run();
-      await people.run();
+      await users.run();
+      await users.run();
       expect(voters(world)).toHaveLength(3);
       expect(world.names('Pod')).toEqual(voters(world));
       expect(isDone(begun)).toBe(true);
-      expect(people.heard.at(-1)).toMatch(/^done/);
+      expect(users.heard.at(-1)).toMatch(/^done/);
     }
   });
 });

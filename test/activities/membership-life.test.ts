@@ -98,7 +98,7 @@ describe('scaling', LONG, () => {
     await world.look();
     await world.look();
     expect(world.cluster.metadata.resourceVersion).toBe(resourceVersion);
-    // What people see when Temporal has lost everything: the same, and the next operation is added.
+    // What users see when Temporal has lost everything: the same, and the next operation is added.
     await edit(world, { size: 5 });
     await world.run();
     await world.run();

@@ -1,4 +1,4 @@
-/** What people are told while the operator does what they asked for: that it is planned, and nothing of a fault. */
+/** What users are told while the operator does what they asked for: that it is planned, and nothing of a fault. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { condition, created, edit, podUids } from '../worlds/living-cluster.ts';

@@ -4,7 +4,7 @@ import { CLIENTS_ADMITTED, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/ap
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { edit } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-import { People } from '../worlds/people.ts';
+import { Users } from '../worlds/users.ts';
 
 const LONG = { timeout: 120_000 };
 const THREE = ['example-0', 'example-1', 'example-2'];
@@ -14,7 +14,7 @@ async function created(spec: EtcdClusterSpec = {}) {
   await world.run();
   await world.run();
   world.now += 60_000;
-  return { world, people: new People(world) };
+  return { world, users: new Users(world) };
 }
 
 function rows(world: OperatorWorld): string[] {
@@ -39,40 +39,40 @@ function watchStops(world: OperatorWorld): (string | undefined)[] {
 
 /** Three members are to be two, and one of them was stopped for it. */
 async function stoppedToGo() {
-  const { world, people } = await created();
+  const { world, users } = await created();
   await edit(world, { size: 2 });
-  while (!people.steps.includes('stopMember')) await people.step();
+  while (!users.steps.includes('stopMember')) await users.step();
   expect(rows(world)).toEqual(THREE);
   expect(world.names('Pod')).toEqual(['example-0', 'example-1']);
-  return { world, people };
+  return { world, users };
 }
 
 describe('a healthy member that is to go', LONG, () => {
   it('is stopped first, and removed when its pod is gone', async () => {
-    const { world, people } = await stoppedToGo();
-    expect(people.steps).toEqual(['stopMember']);
-    await people.run();
-    expect(people.steps).toEqual(['stopMember', 'removeMember', 'retireMember', 'applyObjects']);
+    const { world, users } = await stoppedToGo();
+    expect(users.steps).toEqual(['stopMember']);
+    await users.run();
+    expect(users.steps).toEqual(['stopMember', 'removeMember', 'retireMember', 'applyObjects']);
     expect(rows(world)).toEqual(['example-0', 'example-1']);
     expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-1']);
   });
 
   it('comes back on its volume when it is wanted again after its stop', async () => {
-    const { world, people } = await stoppedToGo();
+    const { world, users } = await stoppedToGo();
     const claim = world.kube.peek(world.claim('example-2'))?.metadata.uid;
     await edit(world, { size: 3 });
-    await people.run();
-    expect(people.steps).not.toContain('removeMember');
+    await users.run();
+    expect(users.steps).not.toContain('removeMember');
     expect(rows(world)).toEqual(THREE);
     expect(world.names('Pod')).toEqual(THREE);
     expect(world.kube.peek(world.claim('example-2'))?.metadata.uid).toBe(claim);
   });
 
   it('comes back when its removal is aborted after its stop', async () => {
-    const { world, people } = await stoppedToGo();
+    const { world, users } = await stoppedToGo();
     const { generation = 0 } = world.cluster.metadata;
-    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
-    const { decision } = await people.run();
+    users.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
+    const { decision } = await users.run();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
     expect(rows(world)).toEqual(THREE);
     expect(world.names('Pod')).toEqual(THREE);
@@ -80,10 +80,10 @@ describe('a healthy member that is to go', LONG, () => {
   });
 
   it('comes back when another one fails after its stop, and that one goes', async () => {
-    const { world, people } = await stoppedToGo();
+    const { world, users } = await stoppedToGo();
     const pod = world.kube.peek(world.pod('example-1'));
     world.etcd.set((pod?.['status'] as { podIP?: string } | undefined)?.podIP ?? '', 'isolated');
-    await people.run();
+    await users.run();
     expect(rows(world)).toEqual(['example-0', 'example-2']);
     expect(world.names('Pod')).toEqual(['example-0', 'example-2']);
   });
@@ -91,12 +91,12 @@ describe('a healthy member that is to go', LONG, () => {
   it('is removed as it is where one of two would be left alone, or where its pod holds the data', async () => {
     const two = await created({ size: 2 });
     await edit(two.world, { size: 1 });
-    await two.people.run();
-    expect(two.people.steps).not.toContain('stopMember');
+    await two.users.run();
+    expect(two.users.steps).not.toContain('stopMember');
     const inPods = await created({ storage: { emptyDir: {} } });
     await edit(inPods.world, { size: 2 });
-    await inPods.people.run();
-    expect(inPods.people.steps).not.toContain('stopMember');
+    await inPods.users.run();
+    expect(inPods.users.steps).not.toContain('stopMember');
     expect([two, inPods].map(({ world }) => rows(world).length)).toEqual([1, 2]);
   });
 });
@@ -110,7 +110,7 @@ describe('two healthy members that are to go', LONG, () => {
   ];
 
   it('go one after the other, with their clients led away from both in the same second', async () => {
-    const { world, people } = await created({ size: 5 });
+    const { world, users } = await created({ size: 5 });
     const stops = watchStops(world);
     const shut: number[] = [];
     world.kube.intercept(({ verb, kind, manager }) => {
@@ -118,8 +118,8 @@ describe('two healthy members that are to go', LONG, () => {
         shut.push(clientsOf(world).filter(label => label === CLIENTS_WITHDRAWN).length);
     });
     await edit(world, { size: 3 });
-    await people.run();
-    expect(people.steps).toEqual(SHRINKING);
+    await users.run();
+    expect(users.steps).toEqual(SHRINKING);
     expect(stops).toEqual([CLIENTS_WITHDRAWN, CLIENTS_WITHDRAWN]);
     expect(shut[0]).toBe(2);
     expect(rows(world)).toEqual(THREE);
@@ -128,12 +128,12 @@ describe('two healthy members that are to go', LONG, () => {
   });
 
   it('are led clients to again when the second is wanted after all', async () => {
-    const { world, people } = await created({ size: 5 });
+    const { world, users } = await created({ size: 5 });
     await edit(world, { size: 3 });
-    while (!people.steps.includes('removeMember')) await people.step();
+    while (!users.steps.includes('removeMember')) await users.step();
     await edit(world, { size: 4 });
-    await people.run();
-    expect(people.steps).toEqual([
+    await users.run();
+    expect(users.steps).toEqual([
       'stopMember',
       'removeMember',
       'admitMembers',
@@ -144,7 +144,7 @@ describe('two healthy members that are to go', LONG, () => {
   });
 
   it('go also when somebody takes the pod of the second away in that moment', async () => {
-    const { world, people } = await created({ size: 5 });
+    const { world, users } = await created({ size: 5 });
     await edit(world, { size: 3 });
     const { decision } = await world.look();
     if (decision.kind !== 'operate' || decision.step.kind !== 'stopMember') throw new Error('stops nobody');
@@ -152,19 +152,19 @@ describe('two healthy members that are to go', LONG, () => {
     await world.kube.as('kubectl').delete(world.pod(second));
     world.kubelet.settle();
     await expect(world.perform(decision.step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
-    await people.run();
+    await users.run();
     expect(rows(world)).toEqual(THREE);
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
   it('leave nothing behind when the second removal is aborted', async () => {
-    const { world, people } = await created({ size: 5 });
+    const { world, users } = await created({ size: 5 });
     await edit(world, { size: 3 });
-    while (!people.steps.includes('removeMember')) await people.step();
+    while (!users.steps.includes('removeMember')) await users.step();
     const { generation = 0 } = world.cluster.metadata;
-    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
-    await people.run();
-    expect(people.steps).toContain('retireMember');
+    users.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana' } };
+    await users.run();
+    expect(users.steps).toContain('retireMember');
     expect(world.names('PersistentVolumeClaim')).toEqual(world.names('Pod'));
     expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
   });
@@ -175,16 +175,16 @@ describe('clients', LONG, () => {
     { what: 'a rollout', spec: { etcd: { snapshotCount: 7_000 } } },
     { what: 'an upgrade in place', spec: { version: '3.6.15' } },
   ])('are led away from a member before $what stops it, and back when it is well', async ({ spec }) => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const stops = watchStops(world);
     await edit(world, spec);
-    await people.run();
+    await users.run();
     expect(stops).toEqual(THREE.map(() => CLIENTS_WITHDRAWN));
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
   it('are led back to a member whose pod changed in the moment in which its image was to be replaced', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     await edit(world, { version: '3.6.15' });
     const step = await world.runUntil('replaceImage');
     let isFirst = true;
@@ -199,7 +199,7 @@ describe('clients', LONG, () => {
       );
     });
     await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
-    await people.run();
+    await users.run();
     expect(new Set(world.cluster.status.members?.details?.map(({ version }) => version))).toEqual(
       new Set(['3.6.15']),
     );
@@ -207,19 +207,19 @@ describe('clients', LONG, () => {
   });
 
   it('are led back to a member whose stop was prevented', async () => {
-    const { world, people } = await created({ etcd: { snapshotCount: 9_000 } });
+    const { world, users } = await created({ etcd: { snapshotCount: 9_000 } });
     await edit(world, { etcd: { snapshotCount: 7_000 } });
     const step = await world.runUntil('stopMember');
     await edit(world, { etcd: { snapshotCount: 9_000 } });
     await expect(world.perform(step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
     expect(clientsOf(world)).toContain(CLIENTS_WITHDRAWN);
-    await people.run();
-    expect(people.steps).toEqual(['admitMembers']);
+    await users.run();
+    expect(users.steps).toEqual(['admitMembers']);
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
   it('find members whose label was taken off at any time: the pods are told apart before the Service asks for it', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     for (const { metadata } of world.kube.all('Pod'))
       world.kube.mutate(world.pod(metadata.name), pod => void delete pod.metadata.labels?.[LABEL_CLIENTS]);
     const service = {
@@ -231,8 +231,8 @@ describe('clients', LONG, () => {
     const selector = { app: 'etcd', etcd_cluster: 'example' };
     world.kube.mutate(service, object => void ((object['spec'] as { selector: object }).selector = selector));
     const uids = world.kube.all('Pod').map(({ metadata }) => metadata.uid);
-    await people.run();
-    expect(people.steps).toEqual(['admitMembers', 'applyObjects']);
+    await users.run();
+    expect(users.steps).toEqual(['admitMembers', 'applyObjects']);
     expect(world.kube.peek(service)?.['spec']).toMatchObject({
       selector: { ...selector, [LABEL_CLIENTS]: CLIENTS_ADMITTED },
     });

@@ -7,7 +7,7 @@ import { KubeError } from '../../src/kube/errors.ts';
 import type { FakeCall } from '../fakes/kubernetes/kube.ts';
 import { leader, voters } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-import { People } from '../worlds/people.ts';
+import { Users } from '../worlds/users.ts';
 
 const [FROM, TO] = ['3.6.15', '3.6.16'];
 const POLICY =
@@ -121,21 +121,21 @@ describe('a member that would have no pod is not added', () => {
 describe('a member that is not known to be lost, and that somebody wants replaced', () => {
   it('is not removed while its successor would be refused', async () => {
     const world = await running();
-    const people = new People(world);
+    const users = new Users(world);
     const [member = ''] = voters(world).filter(name => name !== leader(world));
     const status = world.kube.peek(world.pod(member))?.['status'] as { podIP?: string } | undefined;
     world.etcd.set(status?.podIP ?? '', 'isolated');
-    people.ask('replaceMember', member);
-    const { decision } = await people.run();
+    users.ask('replaceMember', member);
+    const { decision } = await users.run();
     const consent = decision.kind === 'blocked' ? decision.consent : undefined;
     const approval = { id: 1, by: 'ana', expiresAt: world.now + 3_600_000, operation: '', ids: [] };
-    people.said = { approvals: [{ ...approval, ...consent }] };
+    users.said = { approvals: [{ ...approval, ...consent }] };
     const allow = refuse(world, makesPod, POLICY);
-    await people.step();
+    await users.step();
     expect(world.kube.calls.at(-1)).toMatchObject({ verb: 'create', kind: 'Pod', name: 'example-3' });
     expect(voters(world)).toContain(member);
     allow();
-    await people.run();
+    await users.run();
     expect(voters(world)).not.toContain(member);
     expect(voters(world)).toHaveLength(3);
   });

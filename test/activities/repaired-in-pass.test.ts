@@ -125,7 +125,7 @@ describe('a cluster whose client Service was deleted', () => {
     expect(shared(world)).not.toContain('example-client');
   });
 
-  it('is left to an operation by another attempt of the pass: people may have asked for a pause meanwhile', async () => {
+  it('is left to an operation by another attempt of the pass: users may have asked for a pause meanwhile', async () => {
     const world = await available();
     await deleteShared(world, isClientService);
     const { assess } = createActivities(world.deps);

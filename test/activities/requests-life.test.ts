@@ -1,9 +1,9 @@
-/** What people ask for while a cluster runs, from end to end on a world in memory. */
+/** What users ask for while a cluster runs, from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { leader, podUids, voters } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-import { People } from '../worlds/people.ts';
+import { Users } from '../worlds/users.ts';
 
 const LONG = { timeout: 120_000 };
 
@@ -11,7 +11,7 @@ async function created(spec: EtcdClusterSpec = {}, storageClass = true) {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', ...spec }, storageClass });
   await world.run();
   await world.run();
-  return { world, people: new People(world) };
+  return { world, users: new Users(world) };
 }
 
 /** The event about the removal of this member. */
@@ -38,15 +38,15 @@ function isolate(world: OperatorWorld, member: string): void {
 
 describe('replaceMember', LONG, () => {
   it('of a healthy member adds before it removes, and never has fewer members than asked for', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [healthy = ''] = voters(world).filter(name => name !== leader(world));
-    people.ask('replaceMember', healthy);
-    await people.step();
-    expect(people.heard).toEqual([
+    users.ask('replaceMember', healthy);
+    await users.step();
+    expect(users.heard).toEqual([
       `accepted: replaceMember ${healthy} is accepted: send the query plan to see its progress`,
     ]);
-    await people.run();
-    expect(people.steps).toEqual([
+    await users.run();
+    expect(users.steps).toEqual([
       'applyObjects',
       'addLearner',
       'createMember',
@@ -57,7 +57,7 @@ describe('replaceMember', LONG, () => {
       'retireMember',
       'applyObjects',
     ]);
-    expect(people.heard).toEqual([`done: ${healthy} was replaced`]);
+    expect(users.heard).toEqual([`done: ${healthy} was replaced`]);
     expect(voters(world)).toHaveLength(3);
     expect(voters(world)).toContain('example-3');
     expect(voters(world)).not.toContain(healthy);
@@ -69,31 +69,31 @@ describe('replaceMember', LONG, () => {
   });
 
   it('of the leader has it hand over first, and keeps its claim when storage.retain says so', async () => {
-    const { world, people } = await created({ storage: { retain: 'Retain' } });
+    const { world, users } = await created({ storage: { retain: 'Retain' } });
     const old = leader(world);
-    people.ask('replaceMember', old);
-    await people.run();
-    expect(people.steps.slice(-5, -1)).toEqual(['moveLeader', 'stopMember', 'removeMember', 'retireMember']);
+    users.ask('replaceMember', old);
+    await users.run();
+    expect(users.steps.slice(-5, -1)).toEqual(['moveLeader', 'stopMember', 'removeMember', 'retireMember']);
     expect(voters(world)).not.toContain(old);
     expect(world.names('PersistentVolumeClaim')).toContain(old);
     expect(world.names('Pod')).not.toContain(old);
   });
 
   it('of the only member works too', async () => {
-    const { world, people } = await created({ size: 1 });
-    people.ask('replaceMember', 'example-0');
-    await people.run();
+    const { world, users } = await created({ size: 1 });
+    users.ask('replaceMember', 'example-0');
+    await users.run();
     expect(voters(world)).toEqual(['example-1']);
   });
 
   it('of a member that is proved dead waits for no grace and no budget', async () => {
-    const { world, people } = await created({ repair: { maxReplacementsPerHour: 0 } });
+    const { world, users } = await created({ repair: { maxReplacementsPerHour: 0 } });
     await world.kube.as('kubectl').delete(world.claim('example-1'));
     await world.kube.as('kubectl').delete(world.pod('example-1'));
     world.kubelet.settle();
-    expect((await people.run()).decision).toMatchObject({ reason: 'ReplacementBudget' });
-    people.ask('replaceMember', 'example-1');
-    await people.run();
+    expect((await users.run()).decision).toMatchObject({ reason: 'ReplacementBudget' });
+    users.ask('replaceMember', 'example-1');
+    await users.run();
     expect(voters(world)).toEqual(['example-0', 'example-2', 'example-3']);
     expect(world.cluster.status.replacements).toMatchObject([
       { member: 'example-1', replacedBy: 'example-3' },
@@ -102,17 +102,17 @@ describe('replaceMember', LONG, () => {
   });
 
   it('of a member that is not well asks once more, naming its id, and keeps its volume', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [lost = ''] = voters(world).filter(name => name !== leader(world));
     isolate(world, lost);
-    people.ask('replaceMember', lost);
-    const { decision } = await people.run();
+    users.ask('replaceMember', lost);
+    const { decision } = await users.run();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'NotProvedLost' });
     expect(voters(world)).toContain(lost);
     const consent = decision.kind === 'blocked' ? decision.consent : undefined;
     const approval = { id: 1, by: 'ana', expiresAt: world.now + 3_600_000, operation: '', ids: [] };
-    people.said = { approvals: [{ ...approval, ...consent }] };
-    await people.run();
+    users.said = { approvals: [{ ...approval, ...consent }] };
+    await users.run();
     expect(voters(world)).toHaveLength(3);
     expect(voters(world)).not.toContain(lost);
     expect(world.names('Pod')).toEqual(voters(world));
@@ -126,76 +126,76 @@ describe('replaceMember', LONG, () => {
   });
 
   it('waits while another member is not well', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [one = '', other = ''] = voters(world).filter(name => name !== leader(world));
-    people.ask('replaceMember', one);
+    users.ask('replaceMember', one);
     isolate(world, other);
-    const { decision } = await people.run();
+    const { decision } = await users.run();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
     expect(voters(world)).toHaveLength(3);
   });
 
   it('taken back while its learner catches up leaves the members as they were', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const before = voters(world);
-    people.ask('replaceMember', 'example-1');
-    for (let step = 0; step < 3; step += 1) await people.step();
-    expect(people.steps).toEqual(['applyObjects', 'addLearner', 'createMember']);
-    people.takeBack();
-    await people.run();
+    users.ask('replaceMember', 'example-1');
+    for (let step = 0; step < 3; step += 1) await users.step();
+    expect(users.steps).toEqual(['applyObjects', 'addLearner', 'createMember']);
+    users.takeBack();
+    await users.run();
     expect(voters(world)).toEqual(before);
     expect(world.names('Pod')).toEqual(before);
     expect(world.names('PersistentVolumeClaim')).toEqual(before);
   });
 
   it('meets a spec that shrinks meanwhile: the member that was named is the one that goes', async () => {
-    const { world, people } = await created({ size: 5 });
+    const { world, users } = await created({ size: 5 });
     const [named = ''] = voters(world).filter(name => name !== leader(world));
-    people.ask('replaceMember', named);
+    users.ask('replaceMember', named);
     await world.kube.as('kubectl').patch(world.resource, { spec: { size: 3 } }, { type: 'merge' });
-    await people.run();
+    await users.run();
     expect(voters(world)).toHaveLength(3);
     expect(voters(world)).not.toContain(named);
   });
 
   it('paused at any step waits there, and goes on with the same plan; whom it has stopped it starts again', async () => {
-    const { world, people } = await created();
-    people.ask('replaceMember', 'example-1');
+    const { world, users } = await created();
+    users.ask('replaceMember', 'example-1');
     let hasPausedAfterStop = false;
     let hasPausedAfterRaise = false;
-    for (let steps = 0; !people.heard.some(said => said.startsWith('done')); steps += 1) {
-      await people.step();
-      const isStop = people.steps.at(-1) === 'stopMember';
+    for (let steps = 0; !users.heard.some(said => said.startsWith('done')); steps += 1) {
+      await users.step();
+      const isStop = users.steps.at(-1) === 'stopMember';
       if (isStop && hasPausedAfterStop) continue;
       hasPausedAfterStop ||= isStop;
       // A pause lowers the budget that was raised for the learner, or a drain would wait for as long.
-      const isRaise = people.steps.at(-1) === 'applyObjects';
+      const isRaise = users.steps.at(-1) === 'applyObjects';
       if (isRaise && hasPausedAfterRaise) continue;
       hasPausedAfterRaise ||= isRaise;
-      people.said = { paused: { by: 'ana' } };
+      users.said = { paused: { by: 'ana' } };
       world.kubelet.settle();
       const before = inventory(world);
-      await people.run();
-      const { decision } = await people.run();
+      await users.run();
+      const { decision } = await users.run();
       expect(decision.kind === 'blocked' ? decision.reason : 'done').toMatch(/^Paused$|^done$/);
       const isAsBefore = JSON.stringify(inventory(world)) === JSON.stringify(before);
       const isStarted = world.names('Pod').includes('example-1');
       expect(isStop ? isStarted && !isAsBefore : isAsBefore).toBe(true);
-      people.said = {};
+      users.said = {};
       expect(steps).toBeLessThan(20);
     }
     expect(voters(world)).toEqual(['example-0', 'example-2', 'example-3']);
-    expect(people.steps.filter(step => step === 'stopMember')).toHaveLength(2);
-    expect(people.steps).toContain('restartMember');
+    expect(users.steps.filter(step => step === 'stopMember')).toHaveLength(2);
+    expect(users.steps).toContain('restartMember');
   });
 
   it('of two members replaces one after the other', async () => {
-    const { world, people } = await created();
-    people.ask('replaceMember', 'example-0');
-    people.ask('replaceMember', 'example-1');
-    await people.run();
+    const { world, users } = await created();
+    users.ask('replaceMember', 'example-0');
+    users.ask('replaceMember', 'example-1');
+    await users.run();
     // In between, with nothing else to do, the budget was lowered; it is raised once more after a pause.
-    await people.run();
+    await users.run();
     expect(voters(world)).toEqual(['example-2', 'example-3', 'example-4']);
   });
 
@@ -203,36 +203,36 @@ describe('replaceMember', LONG, () => {
     ['nobody', 'refused: nobody is not a member; the members are example-0, example-1, example-2'],
     ['', 'refused: the request names no member'],
   ])('of "%s" is refused', async (target, message) => {
-    const { world, people } = await created();
-    people.ask('replaceMember', target);
-    await people.run();
-    expect(people.heard).toEqual([message]);
-    expect(people.steps).toEqual([]);
+    const { world, users } = await created();
+    users.ask('replaceMember', target);
+    await users.run();
+    expect(users.heard).toEqual([message]);
+    expect(users.steps).toEqual([]);
     expect(voters(world)).toHaveLength(3);
   });
 });
 
 describe('moveLeader', LONG, () => {
   it('hands leadership over, once', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [to = ''] = voters(world).filter(name => name !== leader(world));
-    people.ask('moveLeader', to);
-    await people.run();
+    users.ask('moveLeader', to);
+    await users.run();
     expect(leader(world)).toBe(to);
-    expect(people.steps).toEqual(['moveLeader']);
-    people.ask('moveLeader', to);
-    await people.run();
-    expect(people.heard.at(-1)).toBe(`done: ${to} is already the leader`);
-    expect(people.steps).toEqual(['moveLeader']);
+    expect(users.steps).toEqual(['moveLeader']);
+    users.ask('moveLeader', to);
+    await users.run();
+    expect(users.heard.at(-1)).toBe(`done: ${to} is already the leader`);
+    expect(users.steps).toEqual(['moveLeader']);
   });
 
   it('to a member that is not seen healthy is refused', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [to = ''] = voters(world).filter(name => name !== leader(world));
     isolate(world, to);
-    people.ask('moveLeader', to);
-    await people.run();
-    expect(people.heard).toEqual([
+    users.ask('moveLeader', to);
+    await users.run();
+    expect(users.heard).toEqual([
       `refused: ${to} is not known to be healthy, so it cannot become the leader`,
     ]);
   });
@@ -240,58 +240,58 @@ describe('moveLeader', LONG, () => {
 
 describe('restart', LONG, () => {
   it('of all members is a rollout: one at a time, the leader last, on the same volumes', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const before = podUids(world);
     const claims = world.kube.all('PersistentVolumeClaim').map(claim => claim.metadata.uid);
-    people.ask('restart');
-    await people.run();
-    expect(people.steps.filter(kind => kind === 'stopMember')).toHaveLength(3);
-    expect(people.steps.indexOf('moveLeader')).toBeGreaterThan(people.steps.lastIndexOf('awaitMembers') - 3);
+    users.ask('restart');
+    await users.run();
+    expect(users.steps.filter(kind => kind === 'stopMember')).toHaveLength(3);
+    expect(users.steps.indexOf('moveLeader')).toBeGreaterThan(users.steps.lastIndexOf('awaitMembers') - 3);
     expect(podUids(world).filter(uid => before.includes(uid))).toEqual([]);
     expect(world.kube.all('PersistentVolumeClaim').map(claim => claim.metadata.uid)).toEqual(claims);
-    expect(people.heard.at(-1)).toBe('done: restarted');
-    const steps = people.steps.length;
-    await people.run();
-    expect(people.steps).toHaveLength(steps);
+    expect(users.heard.at(-1)).toBe('done: restarted');
+    const steps = users.steps.length;
+    await users.run();
+    expect(users.steps).toHaveLength(steps);
   });
 
   it('of one member touches no other', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const before = podUids(world);
     const [one = ''] = voters(world).filter(name => name !== leader(world));
-    people.ask('restart', one);
-    await people.run();
+    users.ask('restart', one);
+    await users.run();
     expect(podUids(world).filter(uid => before.includes(uid))).toHaveLength(2);
     expect(voters(world)).toHaveLength(3);
   });
 
   it('of a member that does not answer needs only the others to be well', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const [one = ''] = voters(world).filter(name => name !== leader(world));
     isolate(world, one);
     world.kubelet.settle();
     const [uid] = [world.kube.peek(world.pod(one))?.metadata.uid];
-    people.ask('restart', one);
-    await people.run();
+    users.ask('restart', one);
+    await users.run();
     expect(podUids(world)).not.toContain(uid);
-    expect(people.heard.at(-1)).toBe('done: restarted');
+    expect(users.heard.at(-1)).toBe('done: restarted');
   });
 
   it('touches nobody while the members do not hold the same keys', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     const before = podUids(world);
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
-    people.ask('restart', 'example-2');
-    expect((await people.run()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+    users.ask('restart', 'example-2');
+    expect((await users.run()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
     expect(podUids(world)).toEqual(before);
   });
 
   it('of ephemeral members is refused', async () => {
-    const { world, people } = await created({}, false);
+    const { world, users } = await created({}, false);
     const before = podUids(world);
-    people.ask('restart');
-    await people.run();
-    expect(people.heard).toEqual([
+    users.ask('restart');
+    await users.run();
+    expect(users.heard).toEqual([
       'refused: the members store their data in their pods: a restart would delete the data of the member',
     ]);
     expect(podUids(world)).toEqual(before);
@@ -300,12 +300,12 @@ describe('restart', LONG, () => {
 
 describe('abort', LONG, () => {
   it('of scaling up takes the learner back, with its pod and its claim, and stays so', async () => {
-    const { world, people } = await created();
+    const { world, users } = await created();
     await world.kube.as('kubectl').patch(world.resource, { spec: { size: 5 } }, { type: 'merge' });
-    while (!people.steps.includes('createMember')) await people.step();
+    while (!users.steps.includes('createMember')) await users.step();
     const generation = world.cluster.metadata.generation ?? 0;
-    people.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana', reason: 'too soon' } };
-    const { decision } = await people.run();
+    users.said = { aborted: { operation: 'scaleCluster', generation, by: 'ana', reason: 'too soon' } };
+    const { decision } = await users.run();
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
     expect(voters(world)).toEqual(['example-0', 'example-1', 'example-2']);
     expect(world.names('Pod')).toEqual(voters(world));
@@ -313,8 +313,8 @@ describe('abort', LONG, () => {
     expect(world.events.map(event => event.message)).toContainEqual(
       expect.stringMatching(/^removed example-3 .*: scaleCluster was aborted by ana \(too soon\)$/),
     );
-    people.said = {};
-    await people.run();
+    users.said = {};
+    await users.run();
     expect(voters(world)).toHaveLength(5);
   });
 });

@@ -1,7 +1,7 @@
 /** An activity that fails again says why in its resource: a condition, an event, and the phase of a backup. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { describe, expect, it } from 'vitest';
-import { telling } from '../../src/activities/resource/retried.ts';
+import { reportingRetries } from '../../src/activities/resource/retried.ts';
 import { createActivities } from '../../src/activities/index.ts';
 import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 import { BackupWorld } from '../worlds/backup-world.ts';
@@ -21,7 +21,7 @@ async function backupThat(): Promise<{
   const { step } = decision;
   await env.run(() => activities.beginBackup(world.ref, step));
   const attempt = (number: number, error?: Error) => {
-    const { takeSnapshot } = telling(world.deps, 'EtcdBackup', {
+    const { takeSnapshot } = reportingRetries(world.deps, 'EtcdBackup', {
       takeSnapshot: async (_ref: unknown) => {
         if (error !== undefined) throw error;
       },

@@ -1,4 +1,4 @@
-/** What people of one namespace write, and what the operator does with it, whose rights are wider than theirs. */
+/** What users of one namespace write, and what the operator does with it, whose rights are wider than theirs. */
 import { describe, expect, it } from 'vitest';
 import { openClaim } from '../../src/activities/backup/claim-store.ts';
 import { terminationReason } from '../../src/activities/observe/termination-message.ts';

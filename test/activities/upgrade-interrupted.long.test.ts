@@ -1,4 +1,4 @@
-/** An upgrade that is interrupted at each of its steps: by a dead operator, and by people who pause, abort or change their mind. */
+/** An upgrade that is interrupted at each of its steps: by a dead operator, and by users who pause, abort or change their mind. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names.ts';
 import { minorOf } from '../../src/api/versions/compare.ts';

@@ -1,4 +1,4 @@
-/** Upgrades from end to end on a world in memory: paths, order, failures, people, and an operator that is killed. */
+/** Upgrades from end to end on a world in memory: paths, order, failures, users, and an operator that is killed. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -98,7 +98,7 @@ describe('a newer patch', LONG, () => {
 
   it('goes on with the next member when the kubelet has told of the container of this one', async () => {
     const world = await created('3.6.15');
-    world.kubelet.tellsLate = true;
+    world.kubelet.reportsLate = true;
     await ask(world, { version: '3.6.16' });
     const stepOf = async () => {
       const { decision } = await world.step();
@@ -346,7 +346,7 @@ describe('a version that does not come up', LONG, () => {
   });
 });
 
-describe('people', LONG, () => {
+describe('users', LONG, () => {
   const approval = (id: number, ids: readonly string[]): Actor => ({
     approvals: [{ id, operation: 'upgradeCluster', ids, by: 'me', expiresAt: Number.MAX_SAFE_INTEGER }],
   });

@@ -1,5 +1,5 @@
 /**
- * Manifests in the API of the CoreOS operator that use every field of it, as people who ran it have them; and the definitions that its
+ * Manifests in the API of the CoreOS operator that use every field of it, as users who ran it have them; and the definitions that its
  * three programs made when they started, as an API server stores them.
  */
 import { randomUUID } from 'node:crypto';

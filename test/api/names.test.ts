@@ -61,7 +61,7 @@ test('labels of a member are those that the CoreOS operator gave, and the recomm
   expect(selectorText(clusterSelector('example'))).toBe('app=etcd,etcd_cluster=example');
 });
 
-test('workflow ids can be typed by people, and differ between incarnations of a name', () => {
+test('workflow ids can be typed by users, and differ between incarnations of a name', () => {
   const ref = {
     kind: 'EtcdCluster',
     namespace: 'prod',

@@ -31,7 +31,7 @@ const fieldsAt = (object: unknown, ...path: readonly (string | number)[]): Field
 
 const labelsOf = (name: string): Difference => ({
   what: 'labels of every object',
-  why: 'those that the guidelines of Helm recommend; by them people find what a release has made',
+  why: 'those that the guidelines of Helm recommend; by them users find what a release has made',
   change: objects => {
     for (const object of objects) {
       const labels = object.metadata.labels ?? {};
@@ -72,16 +72,16 @@ const withoutNamespace: Difference = {
 };
 
 const keep: Difference = {
-  what: 'CRDs and what is for people have helm.sh/resource-policy: keep',
+  what: 'CRDs and what is for users have helm.sh/resource-policy: keep',
   why: 'uninstalling the operator must not delete etcd clusters; kubectl delete -k names what it deletes',
   change: objects => {
     for (const object of objects) {
       const { kind, metadata } = object;
-      const isOfPeople = metadata.name.startsWith('etcd-') && !metadata.name.startsWith('etcd-operator');
+      const isUserRole = metadata.name.startsWith('etcd-') && !metadata.name.startsWith('etcd-operator');
       if (
         kind === 'CustomResourceDefinition' ||
         kind.startsWith('ValidatingAdmissionPolicy') ||
-        (kind === 'ClusterRole' && (isOfPeople || metadata.name === 'etcd-operator-user'))
+        (kind === 'ClusterRole' && (isUserRole || metadata.name === 'etcd-operator-user'))
       )
         metadataOf(object)['annotations'] = { 'helm.sh/resource-policy': 'keep' };
     }

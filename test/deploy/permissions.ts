@@ -38,7 +38,7 @@ export const clusterPermissions: readonly Permission[] = [
     group: own,
     resource: 'etcdrequests',
     verbs: ['list', 'watch', 'delete'],
-    because: 'the watcher follows what people ask for, and deletes what has been finished for long',
+    because: 'the watcher follows what users ask for, and deletes what has been finished for long',
   },
   {
     group: own,

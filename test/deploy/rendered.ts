@@ -1,7 +1,7 @@
 /** What tests ask of rendered objects. */
 import { at, listAt, type Manifest } from './manifests.ts';
 
-/** Kind, namespace and name, for people too. */
+/** Kind, namespace and name, for users too. */
 export const keyOf = ({ kind, metadata: { namespace = '', name } }: Manifest): string =>
   `${kind} ${namespace}/${name}`;
 

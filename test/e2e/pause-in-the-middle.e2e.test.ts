@@ -48,7 +48,7 @@ async function isServedWhilePaused(): Promise<void> {
 }
 
 /** Somebody breaks the selector of the client Service, which nobody puts back during a pause. */
-async function isToldOfAnEditedService(): Promise<void> {
+async function reportsAnEditedService(): Promise<void> {
   const selector = { 'example.com/nobody': 'has-this' };
   await world.stack.kubectl(
     ...['-n', NAMESPACE, 'patch', 'service', `${NAME}-client`, '--type=merge'],
@@ -97,7 +97,7 @@ test('a member that was stopped for a rollout comes back, and one with a new ima
     },
   );
   await isServedWhilePaused();
-  await isToldOfAnEditedService();
+  await reportsAnEditedService();
   await edit({ paused: false });
   await awaitRunning(world, AT);
   expect(await endpoints()).not.toBe('');

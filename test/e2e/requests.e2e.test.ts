@@ -1,4 +1,4 @@
-/** What people ask for with the real CLI, on a cluster that is written to all the while. */
+/** What users ask for with the real CLI, on a cluster that is written to all the while. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   awaitRunning,

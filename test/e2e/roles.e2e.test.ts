@@ -1,4 +1,4 @@
-/** The roles for people of deploy/users, with the controller-manager that aggregates them into those of Kubernetes itself. */
+/** The roles for users of deploy/users, with the controller-manager that aggregates them into those of Kubernetes itself. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { API_VERSION, GROUP } from '../../src/api/names.ts';
 import type { World } from '../stack/e2e.ts';
@@ -24,11 +24,11 @@ const CHANGING = [
   ...all(['create', 'update', 'patch', 'delete'], SPECIFIED),
   ...all(['get', 'update', 'patch'], ['etcdclusters'], 'scale'),
 ];
-const FOR_NOBODY = [
+const FORBIDDEN = [
   ...all(['update', 'patch'], KINDS, 'status'),
   ...all(['update', 'patch'], ['etcdrequests']),
 ];
-const EVERYTHING = [...LOOKING, ...ASKING, ...CHANGING, ...FOR_NOBODY];
+const EVERYTHING = [...LOOKING, ...ASKING, ...CHANGING, ...FORBIDDEN];
 
 async function may(user: string, namespace: string, [verb, resource, subresource]: Action): Promise<boolean> {
   const resourceAttributes = { group: GROUP, namespace, verb, resource, subresource };

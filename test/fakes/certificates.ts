@@ -1,4 +1,4 @@
-/** Certificates for tests: an authority of a test's own, and the Secrets that people would make with it. */
+/** Certificates for tests: an authority of a test's own, and the Secrets that users would make with it. */
 import type { KubeObject } from '../../src/kube/port.ts';
 import { createAuthority, issueLeaf, type LeafRequest, type Pair } from '../../src/tls/issue.ts';
 

@@ -167,7 +167,7 @@ describe('a release', () => {
     expect(JSON.stringify(await read(CRD))).toContain(SENTENCE);
   });
 
-  test('is uninstalled, and CRDs, clusters, roles for people and the policy remain', async () => {
+  test('is uninstalled, and CRDs, clusters, roles for users and the policy remain', async () => {
     const said = await helm.run('uninstall', ...NAME);
     expect(said).toContain('kept due to the resource policy');
     for (const object of [

@@ -207,7 +207,7 @@ describe('values', () => {
     );
   });
 
-  test('leave CRDs and roles for people out of the policy that keeps them', async () => {
+  test('leave CRDs and roles for users out of the policy that keeps them', async () => {
     const kept = (objects: readonly Manifest[]): number =>
       objects.filter(object => at(object, 'metadata', 'annotations', 'helm.sh/resource-policy') === 'keep')
         .length;

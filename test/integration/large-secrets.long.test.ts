@@ -80,7 +80,7 @@ test('are listed and watched within it', async () => {
   });
   // One that comes while they are watched.
   await makeSecrets([COUNT]);
-  const seen = /^etcd_operator_watch_events_total\{kind="Secret",told="false"\} (\d+)$/m;
+  const seen = /^etcd_operator_watch_events_total\{kind="Secret",enqueued="false"\} (\d+)$/m;
   await poll(async () => Number(seen.exec(await metrics())?.[1]) > COUNT, { timeoutMs: 60_000, otherwise });
   expect(peakBytes(operator.pid)).toBeLessThan(limit / 2);
   console.log(`the most memory: ${Math.round(peakBytes(operator.pid) / 2 ** 20)} MiB`);

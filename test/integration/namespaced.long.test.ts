@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const NOT_LISTED = 'has not listed all resources';
 const ACCOUNT = 'system:serviceaccount:etcd:etcd-operator';
 let plane: ControlPlane;
-let people: ClosableKubeClient;
+let users: ClosableKubeClient;
 let operator: OperatorProcess | undefined;
 
 async function kubectl(...args: string[]): Promise<string> {
@@ -23,7 +23,7 @@ async function kubectl(...args: string[]): Promise<string> {
 
 beforeAll(async () => {
   plane = await startControlPlane();
-  people = kubeClientOf(plane.kubeconfig);
+  users = kubeClientOf(plane.kubeconfig);
   const folder = (name: string): string => new URL(`../../deploy/${name}`, import.meta.url).pathname;
   await kubectl('create', 'namespace', 'etcd');
   for (const name of ['crd', 'namespaced/cluster', 'namespaced'])
@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   operator?.signal('SIGKILL');
-  await people?.close();
+  await users?.close();
   await plane?.stop();
 });
 
@@ -66,13 +66,13 @@ test('it lists and watches everything that it needs there, and sees nothing of o
     { timeoutMs: 90_000, otherwise },
   );
   for (const namespace of ['default', 'etcd'])
-    await people.create({
+    await users.create({
       apiVersion: API_VERSION,
       kind: 'EtcdCluster',
       metadata: { name: 'example', namespace },
       spec: { size: 1 },
     });
-  const seen = /^etcd_operator_watch_events_total\{kind="EtcdCluster",told="true"\} (\d+)$/m;
+  const seen = /^etcd_operator_watch_events_total\{kind="EtcdCluster",enqueued="true"\} (\d+)$/m;
   await poll(async () => seen.test(await metrics()), { timeoutMs: 60_000, otherwise });
   expect(seen.exec(await metrics())?.[1]).toBe('1');
   expect(output()).not.toContain('"code":403');
@@ -90,7 +90,7 @@ test('of several namespaces it watches those in which it has rights, and others 
   for (const namespace of ['shop', 'web', 'closed']) await kubectl('create', 'namespace', namespace);
   for (const namespace of ['shop', 'web']) await grantIn(namespace);
   const make = (namespace: string) =>
-    people.create({
+    users.create({
       apiVersion: API_VERSION,
       kind: 'EtcdCluster',
       metadata: { name: 'listed', namespace },
@@ -130,7 +130,7 @@ test('of several namespaces it watches those in which it has rights, and others 
       const text = await metrics();
       return (
         text.includes(`etcd_operator_unwatched_namespaces ${unwatched}\n`) &&
-        text.includes(`etcd_operator_watch_events_total{kind="EtcdCluster",told="true"} ${clusters}\n`)
+        text.includes(`etcd_operator_watch_events_total{kind="EtcdCluster",enqueued="true"} ${clusters}\n`)
       );
     };
     await poll(() => watched(2, 2), { timeoutMs: 90_000, otherwise });

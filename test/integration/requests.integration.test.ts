@@ -1,5 +1,5 @@
 /**
- * EtcdRequests from end to end: people with the roles of deploy/users on a real apiserver, the watcher and the activities with the rights of
+ * EtcdRequests from end to end: users with the roles of deploy/users on a real apiserver, the watcher and the activities with the rights of
  * deploy/rbac, and the real workflows on a real Temporal server. There is no kubelet, so the cluster stays in its creation.
  */
 import { execFile } from 'node:child_process';

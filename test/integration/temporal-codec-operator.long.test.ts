@@ -1,5 +1,5 @@
 /**
- * The operator as a process with keys for payloads, on a real apiserver and a real Temporal server: what Temporal keeps, and how people
+ * The operator as a process with keys for payloads, on a real apiserver and a real Temporal server: what Temporal keeps, and how users
  * with Temporal's CLI and kubectl read, rotate and ask all the same.
  */
 import { execFile } from 'node:child_process';

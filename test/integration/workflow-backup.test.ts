@@ -1,4 +1,4 @@
-/** The workflows of EtcdBackups on a real Temporal server, over a world in memory: people, deletions and terminations in the middle. */
+/** The workflows of EtcdBackups on a real Temporal server, over a world in memory: users, deletions and terminations in the middle. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { BackupEntity } from '../worlds/backup-bench.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';

@@ -1,4 +1,4 @@
-/** The entity of a resource: how it lives through everything that people and failures do to its workflows. */
+/** The entity of a resource: how it lives through everything that users and failures do to its workflows. */
 import { ApplicationFailure } from '@temporalio/activity';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CREATION, DELETION, REPAIR, refused, Script } from '../worlds/scripted-activities.ts';
@@ -283,7 +283,7 @@ describe('messages', () => {
 });
 
 describe('a long history', () => {
-  it('is continued as new without losing a message or what people asked for', {
+  it('is continued as new without losing a message or what users asked for', {
     timeout: 180_000,
   }, async () => {
     const script = creation();

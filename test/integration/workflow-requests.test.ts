@@ -1,4 +1,4 @@
-/** What people ask for, on its way through the real workflows on a real Temporal server. */
+/** What users ask for, on its way through the real workflows on a real Temporal server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CREATION, REPAIR, Script } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';

@@ -1,4 +1,4 @@
-/** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what people can do to it. */
+/** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what users can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
 import { recordedOf } from '../../src/planner/model/steps/row.ts';

@@ -1,4 +1,4 @@
-/** Clusters for the builders' tests, each standing for a way in which people ask for one. */
+/** Clusters for the builders' tests, each standing for a way in which users ask for one. */
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { MemberStart } from '../../src/objects/first-start.ts';
 import type { PodMember } from '../../src/objects/pod.ts';

@@ -207,7 +207,7 @@ describe('members whose URLs end in another domain', () => {
   });
 });
 
-describe('members that people added', () => {
+describe('members that users added', () => {
   it('keep what a removal left from being cleared away', () => {
     const whole = aRunningCluster(left);
     if (!whole.membership.known) throw new Error('unknown');

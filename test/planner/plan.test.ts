@@ -34,7 +34,7 @@ describe('what is planned', () => {
   });
 });
 
-describe('work that people stopped', () => {
+describe('work that users stopped', () => {
   const paused = (observation: Observation): Observation => ({
     ...observation,
     cluster: aCluster({ spec: { paused: true }, status: observation.cluster.status }),

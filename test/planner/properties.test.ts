@@ -225,7 +225,7 @@ describe('for every observation', () => {
     );
   });
 
-  it('nothing is done that people paused, but for the last word to a deleted cluster of which nothing is left', () => {
+  it('nothing is done that users paused, but for the last word to a deleted cluster of which nothing is left', () => {
     fc.assert(
       fc.property(observations, observation => {
         const decision = plan(observation, { paused: {} });

@@ -6,7 +6,7 @@ import { KubeError } from '../../src/kube/errors.ts';
 import type { Decision } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
 import { LookingKube } from '../../src/plugin/plan/looking-kube.ts';
-import { recordedPeople } from '../../src/plugin/plan/people.ts';
+import { recordedRequests } from '../../src/plugin/plan/recorded-requests.ts';
 import { plannedFor } from '../../src/plugin/plan/planned.ts';
 import { created, edit } from '../worlds/living-cluster.ts';
 import type { OperatorWorld } from '../worlds/operator-world.ts';
@@ -14,15 +14,15 @@ import type { OperatorWorld } from '../worlds/operator-world.ts';
 const stored = (world: OperatorWorld): KubeObject => world.kube.peek(world.resource) as KubeObject;
 
 /** What the plugin plans for this world with other fields in the specification. */
-async function planned(world: OperatorWorld, spec: EtcdClusterSpec, people: Actor = {}): Promise<Decision> {
+async function planned(world: OperatorWorld, spec: EtcdClusterSpec, actor: Actor = {}): Promise<Decision> {
   const object = stored(world);
   const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 };
   const proposed = { ...object, metadata, spec: { ...(object['spec'] as object), ...spec } };
-  const planning = { kube: new LookingKube(world.kube), people, now: world.now };
+  const planning = { kube: new LookingKube(world.kube), actor, now: world.now };
   return (await plannedFor(proposed, planning)).decision;
 }
 
-/** What people read of a decision. */
+/** What users read of a decision. */
 function read(decision: Decision): object {
   const { kind } = decision;
   const steps = 'plan' in decision ? decision.plan : [];
@@ -82,26 +82,26 @@ describe('the plugin and the operator plan the same', () => {
   });
 });
 
-describe('what the status says of people', () => {
+describe('what the status records of user requests', () => {
   test('an abort holds for the applied specification, and not for another one', async () => {
     const world = await quiet();
     await edit(world, { size: 5 });
     const { generation = 1 } = stored(world).metadata;
     const aborted = { operation: 'scaleCluster', generation, by: 'ana', reason: 'not now' };
     await world.look({ aborted });
-    const people = recordedPeople(stored(world) as unknown as EtcdCluster);
-    expect(people).toMatchObject({ aborted: { operation: 'scaleCluster', generation } });
+    const actor = recordedRequests(stored(world) as unknown as EtcdCluster);
+    expect(actor).toMatchObject({ aborted: { operation: 'scaleCluster', generation } });
     const kube = new LookingKube(world.kube);
-    const { decision: now } = await plannedFor(stored(world), { kube, people, now: world.now });
+    const { decision: now } = await plannedFor(stored(world), { kube, actor, now: world.now });
     expect(now).toMatchObject({ reason: 'Aborted', message: expect.stringContaining('ana (not now)') });
-    expect(await planned(world, { size: 4 }, people)).toMatchObject({ kind: 'operate' });
+    expect(await planned(world, { size: 4 }, actor)).toMatchObject({ kind: 'operate' });
   });
 
   test('a pause holds', async () => {
     const world = await quiet();
     await world.look({ paused: { by: 'ana', reason: 'the fair' } });
-    const people = recordedPeople(stored(world) as unknown as EtcdCluster);
-    const mine = await planned(world, { size: 5 }, people);
+    const actor = recordedRequests(stored(world) as unknown as EtcdCluster);
+    const mine = await planned(world, { size: 5 }, actor);
     expect(mine).toMatchObject({
       reason: 'Paused',
       message: expect.stringMatching(/^paused by ana \(the fair\);/),
@@ -116,7 +116,7 @@ describe('what is not known is not made up', () => {
     const details = (status.members?.details ?? []).map(detail => ({ ...detail, health: 'Unknown' }));
     const unknown = { ...object, status: { ...status, members: { ...status.members, details } } };
     const kube = new LookingKube(world.kube);
-    const { decision: mine } = await plannedFor(unknown, { kube, people: {}, now: world.now });
+    const { decision: mine } = await plannedFor(unknown, { kube, actor: {}, now: world.now });
     expect(mine.kind).not.toBe('operate');
   });
 
@@ -140,10 +140,10 @@ describe('what is not known is not made up', () => {
       } as typeof world.kube);
     };
     const hidden = without('Node', 'PersistentVolume');
-    await plannedFor(stored(world), { kube: hidden, people: {}, now: world.now });
+    await plannedFor(stored(world), { kube: hidden, actor: {}, now: world.now });
     expect([...hidden.hidden].join()).toContain('persistentvolumes');
     const blind = without('Pod');
-    await expect(plannedFor(stored(world), { kube: blind, people: {}, now: world.now })).rejects.toThrow(
+    await expect(plannedFor(stored(world), { kube: blind, actor: {}, now: world.now })).rejects.toThrow(
       'no Pod',
     );
   });

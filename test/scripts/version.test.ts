@@ -11,7 +11,7 @@ import { currentVersion, lockedVersion, mentionedVersion } from '../../scripts/v
 const version = currentVersion();
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** Files of people and of machines, without the toolchain's own modules. */
+/** Files of users and of machines, without the toolchain's own modules. */
 function filesOf(path: string): string[] {
   if (statSync(join(root, path)).isFile()) return [path];
   return readdirSync(join(root, path), { recursive: true, withFileTypes: true })

@@ -257,7 +257,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     judgeUnidentified: ['isRecorded', 'clientService.exists', 'hasLived'],
     stateOf: ['isAsleep(observation)'],
   }),
-  ...exempt('people who ask for another look: test/activities/restore-refused.test.ts', {
+  ...exempt('users who ask for another look: test/activities/restore-refused.test.ts', {
     unrefused: 'all',
     recordedRefusal: ["(refusal.lookAgain ?? '') !== lookAgainOf(metadata)"],
     refusalStatus: ["word !== ''"],

@@ -109,7 +109,7 @@ const rivalBegun: Fault = world => {
   return world.rival === undefined ? 'ends' : 'begins';
 };
 
-/** Everything is as it should be again, and people write again what their clients have dropped. */
+/** Everything is as it should be again, and users write again what their clients have dropped. */
 export function mendApiserver(world: SimWorld): void {
   const { kube, dropped } = world;
   kube.thawLists();

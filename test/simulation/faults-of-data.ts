@@ -7,7 +7,7 @@ import type { SimWorld } from './sim-world.ts';
 /** Just below the default quota of 2 GiB. */
 const NEARLY_FULL = 2_000_000_000;
 
-/** A member raises an alarm, or what it raised is taken back by people. */
+/** A member raises an alarm, or what it raised is taken back by users. */
 const alarmed: Fault = ({ etcd }, random) => {
   const found = random.pick([...etcd.processes.values()]);
   if (found === undefined) return undefined;
@@ -24,7 +24,7 @@ const filled: Fault = ({ etcd, ticks }, random) => {
   return `${found.name} ${found.disk.bytes ?? 'compacted'}`;
 };
 
-/** Bits rot on one disk, or people have put that right. */
+/** Bits rot on one disk, or users have put that right. */
 const rotten: Fault = ({ etcd, ticks }, random) => {
   const found = random.pick([...etcd.processes.values()]);
   if (found === undefined) return undefined;
@@ -51,7 +51,7 @@ const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
   return 'added';
 };
 
-/** People mend what only they can mend. */
+/** Users mend what only they can mend. */
 export function mendData({ etcd }: SimWorld): void {
   for (const process of etcd.processes.values())
     if (process.alarm !== undefined) etcd.set(process, { alarm: undefined });

@@ -1,4 +1,4 @@
-/** Nodes that are drained, one pod or all of them at a time, and people who change what their PodDisruptionBudget allows. */
+/** Nodes that are drained, one pod or all of them at a time, and users who change what their PodDisruptionBudget allows. */
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import { mayLose } from './faults-of-disks.ts';

@@ -1,4 +1,4 @@
-/** People who write EtcdRequests, and delete them: beside those who send messages to the workflow (faults-of-people.ts). */
+/** Users who write EtcdRequests, and delete them: beside those who send messages to the workflow (faults-of-users.ts). */
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRequest, EtcdRequestSpec } from '../../src/api/schemas/types.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
@@ -7,7 +7,7 @@ import { CLUSTER } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** People write no more while so many wait. */
+/** Users write no more while so many wait. */
 const MOST_OPEN = 3;
 
 function openRequests(world: SimWorld): readonly EtcdRequest[] {
@@ -71,7 +71,7 @@ export const faultsOfRequests = { requested, approvedByRequest, requestDeleted }
   Fault
 >;
 
-/** In the calm people end what they have stopped by requests, and take back what waits for an approval. */
+/** In the calm users end what they have stopped by requests, and take back what waits for an approval. */
 export function endRequests(world: SimWorld): void {
   const { userRequests } = (world.resource?.['status'] ?? {}) as EtcdClusterStatus;
   const isOpen = (action: EtcdRequestSpec['action']) =>

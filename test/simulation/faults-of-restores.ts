@@ -1,4 +1,4 @@
-/** People who make backups, restore them in place, confirm, change their minds, and lose what they have in the store. */
+/** Users who make backups, restore them in place, confirm, change their minds, and lose what they have in the store. */
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
@@ -9,7 +9,7 @@ import { BACKUP, keyOf } from './sim-backups.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import type { SimWorld } from './sim-world.ts';
 
-/** What stands in the way of a restore until people take one of the two away. */
+/** What stands in the way of a restore until users take one of the two away. */
 const ANOTHER = 'AnotherRestore';
 /** Then nobody believes any more that what cannot be read will be there again. */
 const MOST_FAILURES = 3;
@@ -132,7 +132,7 @@ export function answerBackups(world: SimWorld, chance: number): void {
   world.wake();
 }
 
-/** People answer what stands in the way of a restore, or take it back. */
+/** Users answer what stands in the way of a restore, or take it back. */
 export function obeyAboutRestores(world: SimWorld): void {
   for (const found of underWay(world)) {
     const { decision, failures = 0 } = world.restores.get(found.metadata.uid ?? '') ?? {};

@@ -1,4 +1,4 @@
-/** People who change their mind about other things than the size, and others who stand in the way. */
+/** Users who change their mind about other things than the size, and others who stand in the way. */
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
@@ -28,7 +28,7 @@ const policyChanged: Fault = (world, random) => {
   return JSON.stringify(change);
 };
 
-/** Labels that people want on the claims. */
+/** Labels that users want on the claims. */
 const claimsLabelled: Fault = (world, random) => {
   if (!world.hasTemplate) return undefined;
   const labels = { tier: `tier-${random.below(3)}` };

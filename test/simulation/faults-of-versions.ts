@@ -1,4 +1,4 @@
-/** People who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
+/** Users who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
 import { ANNOTATION_DATA_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { Fault } from './fault.ts';
@@ -8,7 +8,7 @@ import type { SimWorld } from './sim-world.ts';
 
 /** What clusters are made with: most with the usual one. */
 const FIRST = ['3.6.16', '3.6.16', '3.6.16', '3.6.15', '3.5.35', '3.5.3'] as const;
-/** What people ask for: forward and back, within a minor and across one or two, and what nobody offers. */
+/** What users ask for: forward and back, within a minor and across one or two, and what nobody offers. */
 const ASKED = ['3.5.3', '3.5.34', '3.5.35', '3.6.15', '3.6.16', '3.6.99', '3.7.3', '3.4.1'] as const;
 const DUDS: readonly Dud[] = ['missing', 'crashes', 'hangs'];
 

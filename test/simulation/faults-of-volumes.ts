@@ -70,7 +70,7 @@ function removePod(world: SimWorld, pod: KubeObject | undefined): void {
   world.kube.remove(pod);
 }
 
-/** People take away a claim that was exchanged, where they are asked whether it holds a member's data. */
+/** Users take away a claim that was exchanged, where they are asked whether it holds a member's data. */
 export function removeExchanged(world: SimWorld): void {
   for (const claim of world.kube.all('PersistentVolumeClaim'))
     if (world.exchanged.has(claim.metadata.uid ?? '')) world.kube.delete(claim.kind, claim.metadata.name);

@@ -6,7 +6,7 @@ import { faultsOfDisks } from './faults-of-disks.ts';
 import { faultsOfEvictions } from './faults-of-evictions.ts';
 import { faultsOfMachines } from './faults-of-machines.ts';
 import { faultsOfInjection } from './faults-of-injection.ts';
-import { faultsOfPeople } from './faults-of-people.ts';
+import { faultsOfUsers } from './faults-of-users.ts';
 import { faultsOfRequests } from './faults-of-requests.ts';
 import { faultsOfRestores } from './faults-of-restores.ts';
 import { faultsOfSpecification } from './faults-of-specification.ts';
@@ -43,7 +43,7 @@ const ofCalls =
 export const FAULTS = {
   ...faultsOfDisks,
   ...faultsOfMachines,
-  ...faultsOfPeople,
+  ...faultsOfUsers,
   temporalLost,
   workflowReset,
   crashBefore: ofCalls('crashBefore'),

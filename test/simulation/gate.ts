@@ -7,7 +7,7 @@ import { isSameCondition, type Unreached } from './branches.ts';
 import type { Declarations } from './declarations.ts';
 import type { Exempt } from './exempt.ts';
 import { EXEMPT_OF_CLUSTERS } from './exempt-of-clusters.ts';
-import { EXEMPT_OF_PEOPLE } from './exempt-of-people.ts';
+import { EXEMPT_OF_USERS } from './exempt-of-users.ts';
 import { EXEMPT_OF_REQUESTS } from './exempt-of-requests.ts';
 import { EXEMPT_OF_RESTORES } from './exempt-of-restores.ts';
 
@@ -17,7 +17,7 @@ const FALLBACK =
 
 export const EXEMPT: readonly Exempt[] = [
   ...EXEMPT_OF_CLUSTERS,
-  ...EXEMPT_OF_PEOPLE,
+  ...EXEMPT_OF_USERS,
   ...EXEMPT_OF_REQUESTS,
   ...EXEMPT_OF_RESTORES,
 ];

@@ -1,4 +1,4 @@
-/** The cluster itself, field by field, for generated observations: what is asked for, what is recorded, what people said. */
+/** The cluster itself, field by field, for generated observations: what is asked for, what is recorded, what users said. */
 import * as fc from 'fast-check';
 import { CALAMITIES, type Calamity } from './generated-calamities.ts';
 import { mostly } from './generated-members.ts';
@@ -94,7 +94,7 @@ export function clusterDraw(wild: number) {
       { maxLength: 3 },
     ),
     hasBackup: fc.boolean(),
-    people: fc.record({
+    users: fc.record({
       paused: rarely(false, true),
       aborted: rarely<(typeof UNDER_WAY)[number] | undefined>(undefined, ...UNDER_WAY),
       asked: often<'nothing' | 'replaceMember' | 'restart' | 'moveLeader'>(

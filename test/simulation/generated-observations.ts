@@ -24,7 +24,7 @@ import { claimOf, hashesOf, membershipOf, podOf, probeOf } from './generated-obj
 import { clusterOf } from './generated-status.ts';
 import { before, now } from './generated-values.ts';
 
-/** One observation with what people said. */
+/** One observation with what users said. */
 export interface Generated {
   readonly observation: Observation;
   readonly actor: Actor;
@@ -114,10 +114,10 @@ function restoresOf({ restores }: ClusterDraw): NonNullable<Observation['restore
   }));
 }
 
-function actorOf({ people, spec: { versions } }: ClusterDraw, members: readonly MemberDraw[]): Actor {
-  const name = memberName(NAME, people.whom % members.length);
+function actorOf({ users, spec: { versions } }: ClusterDraw, members: readonly MemberDraw[]): Actor {
+  const name = memberName(NAME, users.whom % members.length);
   const id = idOf(name);
-  const { asked, approved, aborted } = people;
+  const { asked, approved, aborted } = users;
   const hop = (what: string) => [
     what,
     versions.current,
@@ -127,10 +127,10 @@ function actorOf({ people, spec: { versions } }: ClusterDraw, members: readonly 
   const words = { nothing: [], member: [id], begin: hop('begin'), finish: hop('finish') }[approved];
   const operation = approved === 'member' ? 'replaceMember' : 'upgradeCluster';
   return {
-    ...(people.paused && { paused: { by: 'me' } }),
+    ...(users.paused && { paused: { by: 'me' } }),
     ...(aborted !== undefined && { aborted: { operation: aborted, generation: 3 } }),
     ...(asked !== 'nothing' && {
-      requests: [{ id: 1, kind: asked, target: name, by: 'me', ...(people.isAccepted && { ids }) }],
+      requests: [{ id: 1, kind: asked, target: name, by: 'me', ...(users.isAccepted && { ids }) }],
     }),
     ...(approved !== 'nothing' && {
       approvals: [{ id: 2, operation, ids: words, by: 'me', expiresAt: now + 60_000 }],

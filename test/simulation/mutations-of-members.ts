@@ -53,7 +53,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('stoppable', 'voters < FEWEST_VOTERS', 'false'),
   ),
   without(
-    'members that people added are treated as ours',
+    'members that users added are treated as ours',
     'strangerIsAdded',
     at('noForeignMembers', 'foreign.length === 0', 'true'),
   ),

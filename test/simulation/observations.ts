@@ -89,7 +89,7 @@ function nameOf(decision: Decision): string {
 }
 
 /** What of a failure is not as in a cluster that is well, for whoever has to understand it. */
-export function tellFailure({
+export function describeFailure({
   text,
   path,
   generated: { observation, actor },
@@ -106,7 +106,7 @@ export function tellFailure({
     membership,
     restores,
     hashes,
-    people: actor,
+    users: actor,
   };
   const told = Object.entries(parts).flatMap(([name, part]) =>
     (Array.isArray(part) ? part : [part]).map((each: unknown) => `  ${name}: ${JSON.stringify(each)}`),

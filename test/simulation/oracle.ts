@@ -40,7 +40,7 @@ export function forbidden(
   const look = lookAt(observation, actor);
   const { cluster } = observation;
   const isEnd = givesBack(observation, step);
-  if (actor.paused !== undefined && !isEnd) return 'people paused the work';
+  if (actor.paused !== undefined && !isEnd) return 'users paused the work';
   if (cluster.config.paused && operation !== 'deleteCluster' && !isEnd) return 'spec.paused is true';
   switch (step.kind) {
     case 'addLearner':

@@ -127,7 +127,7 @@ export const membershipScenarios = {
     await scripted.pass(A_WHILE);
   },
 
-  /** Its pod is stopped first; then people do not want it removed, or the removal fails. */
+  /** Its pod is stopped first; then users do not want it removed, or the removal fails. */
   async removalIsAborted(scripted: ScriptedWorld) {
     const { world } = scripted;
     await scripted.create({ size: 3 });

@@ -1,4 +1,4 @@
-/** Scenarios about people who stop the work between two of its steps, again and again: see scenarios.ts. */
+/** Scenarios about users who stop the work between two of its steps, again and again: see scenarios.ts. */
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { Breach } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';

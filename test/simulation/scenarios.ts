@@ -10,7 +10,7 @@ import { evictionScenarios } from './scenarios-of-evictions.ts';
 import { gateScenarios } from './scenarios-of-gates.ts';
 import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
-import { peopleScenarios } from './scenarios-of-people.ts';
+import { userScenarios } from './scenarios-of-users.ts';
 import { refusalScenarios } from './scenarios-of-refusals.ts';
 import { restoreScenarios } from './scenarios-of-restores.ts';
 import { specificationScenarios } from './scenarios-of-specification.ts';
@@ -28,7 +28,7 @@ const SCENARIOS = {
   ...membershipScenarios,
   ...volumeScenarios,
   ...stepScenarios,
-  ...peopleScenarios,
+  ...userScenarios,
   ...learnerScenarios,
   ...creationScenarios,
   ...specificationScenarios,

@@ -16,7 +16,7 @@ import { statusOf } from './sim-kubelet.ts';
 import type { Disk, Process, Row } from './sim-raft.ts';
 import { SimWorld, type WorldOptions } from './sim-world.ts';
 
-/** The name of the EtcdRestore that people make. */
+/** The name of the EtcdRestore that users make. */
 export const RESTORE = 'back';
 /** What takes more ticks than this does not come. */
 const MOST_TICKS = 6_000;

@@ -18,7 +18,7 @@ import {
   type Members,
   membersOf,
   newestMembers,
-  NOTHING_ASKED,
+  NO_MEMBERS,
   type Process,
   quorumOf,
   type Row,
@@ -380,7 +380,7 @@ export class SimEtcd {
       return `member ${memberId} has already been bootstrapped`;
     const first = this.#first.get(clusterId) ?? {
       term: 1,
-      members: { rows, removed: NOTHING_ASKED.removed },
+      members: { rows, removed: NO_MEMBERS.removed },
       value: undefined,
     };
     this.#first.set(clusterId, first);

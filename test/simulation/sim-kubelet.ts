@@ -108,7 +108,7 @@ export class SimKubelet {
     if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
     if (podIP === undefined || !this.#etcd.processes.has(podIP)) return this.#start(pod);
     if (etcdStatus(status)?.containerID !== this.#containers.get(podIP))
-      return this.#tellOfContainer(pod, podIP);
+      return this.#reportContainer(pod, podIP);
     const ready =
       process !== undefined && !process.frozen && process.serves && this.#etcd.leaderSeenBy(process);
     const is = ready && !this.#isHampered(pod) ? 'True' : 'False';
@@ -202,11 +202,11 @@ export class SimKubelet {
     if (dud === 'hangs' && process !== undefined) this.#etcd.set(process, { frozen: true });
     this.#containers.set(host, `simulated://${this.#started}`);
     // What runs is told with the next look: until then the pod's status is about the container before.
-    const isToldLater = podIP !== undefined && failure === undefined && this.#random.chance(0.5);
-    if (!isToldLater) this.#tellOfContainer(pod, host, failure);
+    const isReportedLater = podIP !== undefined && failure === undefined && this.#random.chance(0.5);
+    if (!isReportedLater) this.#reportContainer(pod, host, failure);
   }
 
-  #tellOfContainer(pod: KubeObject, podIP: string, failure?: string): void {
+  #reportContainer(pod: KubeObject, podIP: string, failure?: string): void {
     const containerID = this.#containers.get(podIP) ?? '';
     const waiting = { reason: 'CrashLoopBackOff', message: 'back-off restarting failed container' };
     const crashed = { state: { waiting }, lastState: { terminated: { message: failure } } };

@@ -62,7 +62,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     return decision.plan[0]?.summary;
   }
 
-  /** Goes on after {@link end} with what people said before. */
+  /** Goes on after {@link end} with what users said before. */
   resume(): void {
     const said = this.#said;
     this.beginRun(world => new ClusterInMemory(said, world));
@@ -90,7 +90,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     this.workflows?.say(change);
   }
 
-  /** What people said, as one run hands it to the next. */
+  /** What users said, as one run hands it to the next. */
   get #said(): Carried {
     if (this.workflows === undefined) return {};
     const {

@@ -105,7 +105,7 @@ export interface Process {
   changedAt: number;
 }
 
-export const NOTHING_ASKED: Members = { rows: [], removed: new Set() };
+export const NO_MEMBERS: Members = { rows: [], removed: new Set() };
 
 export function emptyDisk(name: string): Disk {
   return {
@@ -115,7 +115,7 @@ export function emptyDisk(name: string): Disk {
     term: 0,
     log: [],
     commit: 0,
-    told: NOTHING_ASKED,
+    told: NO_MEMBERS,
     storage: '',
     bump: 0,
     snapshotAt: 0,

@@ -1,4 +1,4 @@
-/** Certificates of simulated clusters with TLS.static: made once, good and bad ones, and brought to Secrets by people. */
+/** Certificates of simulated clusters with TLS.static: made once, good and bad ones, and brought to Secrets by users. */
 import { createSecureContext } from 'node:tls';
 import { ANNOTATION_AUTHORITIES } from '../../src/api/names.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';

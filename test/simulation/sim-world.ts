@@ -140,7 +140,7 @@ export class SimWorld {
             etcd: this.etcd,
             members: { member: target => this.#dial(target) },
             now: clock.now,
-            tell: ref => this.#tellWorkflow(ref),
+            tell: ref => this.#signalWorkflow(ref),
           })
         : undefined;
     this.#makeOperator = ({ metadata: { uid = '' } }) =>
@@ -303,7 +303,7 @@ export class SimWorld {
     this.#wakeCluster();
   }
 
-  #tellWorkflow({ kind, uid }: ResourceRef): void {
+  #signalWorkflow({ kind, uid }: ResourceRef): void {
     if (kind === 'EtcdCluster' && uid === this.resource?.metadata.uid) this.operator.changed();
     this.restores.get(uid)?.changed();
   }
@@ -474,7 +474,7 @@ export class SimWorld {
       );
     const member = this.etcd.member(host);
     const hashKv: EtcdMember['hashKv'] = async at => {
-      // Every key is read for it (etcd, "Maintenance": HashKV), and clocks of people run meanwhile.
+      // Every key is read for it (etcd, "Maintenance": HashKV), and clocks of users run meanwhile.
       if (this.hashesTakeMs > 0) await this.#pause(this.hashesTakeMs);
       return member.hashKv(at);
     };

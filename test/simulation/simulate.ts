@@ -128,7 +128,7 @@ function kindOf(failure: string | undefined): string {
   );
 }
 
-/** Faults end, and people let the operator work. */
+/** Faults end, and users let the operator work. */
 function calm(world: SimWorld): void {
   world.stormy = false;
   world.tell('calm');
@@ -185,7 +185,7 @@ function expel(world: SimWorld): void {
   }
 }
 
-/** People do what they are told: they write another version, wake a cluster, or delete the claims of one that never held data. */
+/** Users do what they are told: they write another version, wake a cluster, or delete the claims of one that never held data. */
 function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   obeyAboutRestores(world);
@@ -346,7 +346,7 @@ async function leave(world: SimWorld): Promise<void> {
   await settle(world);
 }
 
-/** What cannot be taken up is deleted by people. */
+/** What cannot be taken up is deleted by users. */
 function clearAway(world: SimWorld): void {
   for (const { kind, metadata } of [...DATA, 'Service', 'PodDisruptionBudget'].flatMap(each =>
     world.kube.all(each),

@@ -1,4 +1,4 @@
-/** A cluster in a stack is backed up, everything of it is lost, and a restore brings it back: as people would go about it. */
+/** A cluster in a stack is backed up, everything of it is lost, and a restore brings it back: as users would go about it. */
 import { API_VERSION } from '../../src/api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../src/api/schemas/default-values.ts';
 import type {

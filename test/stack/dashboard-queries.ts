@@ -3,7 +3,7 @@ import { DASHBOARDS, panelsOf } from '../../scripts/dashboards/catalogue.ts';
 import type { Panel } from '../../scripts/dashboards/panel.ts';
 
 interface Asked {
-  /** Dashboard, panel and number of the query, for people. */
+  /** Dashboard, panel and number of the query, for users. */
   readonly name: string;
   readonly panel: Panel;
   readonly expr: string;

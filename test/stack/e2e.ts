@@ -24,7 +24,7 @@ export interface World {
   readonly close: () => Promise<void>;
 }
 
-/** The stack of the tests: `test`, or what E2E_STACK says, so that several people can run them on one machine. */
+/** The stack of the tests: `test`, or what E2E_STACK says, so that several users can run them on one machine. */
 export const testStack = (): string => process.env['E2E_STACK'] ?? 'test';
 
 /** Brings a stack up with the operator of this checkout in it. Quick when it is there already. */

@@ -48,7 +48,7 @@ function processes(): string[] {
 }
 
 /**
- * Takes stock. Other people's stacks come and go meanwhile, so what belongs to a stack not in `names` is left
+ * Takes stock. Other users's stacks come and go meanwhile, so what belongs to a stack not in `names` is left
  * out; of processes only those that name one of the stacks' folders count, since any machine starts others.
  */
 export async function takeSnapshot(names: readonly string[]): Promise<Snapshot> {

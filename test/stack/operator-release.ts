@@ -11,7 +11,7 @@ import type { World } from './e2e.ts';
 const execute = promisify(execFile);
 
 export interface OperatorRelease {
-  /** For people. */
+  /** For users. */
   readonly title: string;
   readonly image: Image;
   /** Its folder `deploy`. */

@@ -33,7 +33,7 @@ export interface StackStore {
   readonly canaries: readonly string[];
   /** Everything that the store holds, by key; read with the credentials of its Secret. */
   readonly contents: () => Promise<ReadonlyMap<string, Buffer>>;
-  /** Puts a file there, as people do with the tools of their store. */
+  /** Puts a file there, as users do with the tools of their store. */
   readonly put: (key: string, bytes: Buffer) => Promise<void>;
   readonly stop: () => Promise<void>;
 }

@@ -116,6 +116,7 @@ test('no label of any metric is finer than a resource', () => {
       'code',
       'decision',
       'health',
+      'enqueued',
       'kind',
       'margin',
       'method',
@@ -128,7 +129,6 @@ test('no label of any metric is finer than a resource', () => {
       'state',
       'step',
       'succeeded',
-      'told',
       'type',
     ].sort(),
   );

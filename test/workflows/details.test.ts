@@ -1,4 +1,4 @@
-/** The markdown that people read in the Temporal UI. */
+/** The markdown that users read in the Temporal UI. */
 import { describe, expect, it } from 'vitest';
 import type { Assessment, ClusterSummary, Decision } from '../../src/activities/index.ts';
 import { ACTION_TIMING } from '../../src/planner/model/steps/row.ts';
@@ -116,7 +116,7 @@ describe('the details of a cluster', () => {
     expect(backup).toContain('| t | s3://a\\|b/\\[c\\] | – |');
   });
 
-  it('show what people asked for, and what was refused', () => {
+  it('show what users asked for, and what was refused', () => {
     const text = clusterDetails(
       { decision: { kind: 'idle', nextLookSeconds: 60 }, generation: 1, summary: SUMMARY },
       {

@@ -1,4 +1,4 @@
-/** What people can send by mistake or on purpose: a handler that throws blocks its workflow for good. */
+/** What users can send by mistake or on purpose: a handler that throws blocks its workflow for good. */
 import { describe, expect, it } from 'vitest';
 import { approvalFrom } from '../../src/workflows/cluster/approvals.ts';
 import { requestOf } from '../../src/workflows/cluster/requests.ts';

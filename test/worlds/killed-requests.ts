@@ -1,4 +1,4 @@
-/** What people ask for with an EtcdRequest, in a world in which each makes sense, and what is left of it in the end. */
+/** What users ask for with an EtcdRequest, in a world in which each makes sense, and what is left of it in the end. */
 import type { EtcdRequestSpec } from '../../src/api/schemas/types.ts';
 import type { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { BackupEntity } from './backup-bench.ts';

@@ -1,4 +1,4 @@
-/** A cluster in memory that lives already, what people change of it, and what it says of itself. */
+/** A cluster in memory that lives already, what users change of it, and what it says of itself. */
 import { expect } from 'vitest';
 import type { Condition, EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from './operator-world.ts';

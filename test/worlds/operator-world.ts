@@ -100,7 +100,7 @@ export interface Driven {
   readonly next: Step | undefined;
 }
 
-/** What people said, as a workflow remembers it. */
+/** What users said, as a workflow remembers it. */
 export function askedBy({ paused, aborted, failed, approvals = [], requests = [] }: Actor): Carried {
   return { paused, aborted, failed, approvals, requests };
 }
@@ -251,7 +251,7 @@ export class OperatorWorld implements Ground {
   }
 
   /**
-   * Runs the workflows of the cluster, of which people asked this, until there is nothing to do, or nothing that can be done.
+   * Runs the workflows of the cluster, of which users asked this, until there is nothing to do, or nothing that can be done.
    * What failed is tried again, and a process that was killed gives way to a new one. Throws when it does not come to rest.
    */
   async drive(carried: Carried = {}, until: Until = {}): Promise<Driven> {
@@ -264,7 +264,7 @@ export class OperatorWorld implements Ground {
     return { assessment, state, steps: run.steps, next: underWay?.step };
   }
 
-  /** As `drive`, with what people said as the planner takes it. */
+  /** As `drive`, with what users said as the planner takes it. */
   async run(actor: Actor = {}): Promise<Assessment> {
     return (await this.drive(askedBy(actor))).assessment;
   }

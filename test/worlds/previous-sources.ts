@@ -38,7 +38,7 @@ const DIFFERENCES: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-/** Puts them into an empty folder; answers what they are, for people. */
+/** Puts them into an empty folder; answers what they are, for users. */
 export async function putPreviousSources(folder: string): Promise<string> {
   const ref = process.env['PREVIOUS_RELEASE'] ?? (await tagBefore()) ?? (await untagged());
   if (ref === undefined) await copyWithDifferences(folder);

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import type { StructuralSchema } from '../../src/api/schemas/structural.schema.ts';
 
-/** What people write, paste and mistype. */
+/** What users write, paste and mistype. */
 const ODD_TEXTS = [
   '',
   ' ',

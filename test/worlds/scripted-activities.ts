@@ -69,7 +69,7 @@ export class Script {
   readonly started: Step['kind'][] = [];
   /** Kinds of steps, in the order in which they were performed. */
   readonly performed: Step['kind'][] = [];
-  /** What the workflows said that people asked for, one entry a pass. */
+  /** What the workflows said that users asked for, one entry a pass. */
   readonly actors: Actor[] = [];
   /** The runs of operations that the workflows named, one entry a pass. */
   readonly runs: Actor['ran'][] = [];

@@ -1,4 +1,4 @@
-/** A backup that is in its store in memory, and verifications of it that people ask for. */
+/** A backup that is in its store in memory, and verifications of it that users ask for. */
 import type { EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import type { WantedVerification } from '../../src/api/values/requests.ts';
 import { snapshotStream } from '../fakes/etcd/snapshot.ts';

@@ -21,7 +21,7 @@ interface Started {
   told: Promise<void>;
 }
 
-const TOLD_AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 const HOSTS_A_NET = 250;
 /** Another fleet on the same machine, such as that of a test, has other addresses. */
 const NET = process.pid % 250;
@@ -106,24 +106,24 @@ export class SimulatedKubelet {
   }
 
   #tell(started: Started): Promise<void> {
-    started.told = started.told.then(() => this.#tellUntilHeard(started));
+    started.told = started.told.then(() => this.#reportUntilAccepted(started));
     return started.told;
   }
 
   /** As a kubelet does: what was not heard is told again for as long as there is the pod. */
-  async #tellUntilHeard(started: Started): Promise<void> {
+  async #reportUntilAccepted(started: Started): Promise<void> {
     while (this.#running.has(started.pod.metadata.uid ?? '')) {
       try {
-        return await this.#tellNow(started);
+        return await this.#report(started);
       } catch (error) {
         console.log(`the status of pod ${started.pod.metadata.name} is told again: ${String(error)}`);
-        await delay(TOLD_AGAIN_MS);
+        await delay(RETRY_MS);
       }
     }
   }
 
   /** What a kubelet tells of a pod; once it is ready nothing of it changes any more. */
-  async #tellNow(told: Started): Promise<void> {
+  async #report(told: Started): Promise<void> {
     if (told.isReady) return;
     const process = this.#etcd.process(told.host);
     const isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;

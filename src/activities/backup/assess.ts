@@ -21,7 +21,7 @@ import { neededAsFarAsKnown } from './needed.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
-/** What a workflow needs to know of a pass: what to do, and what to show people. */
+/** What a workflow needs to know of a pass: what to do, and what to show users. */
 export interface BackupAssessment {
   readonly decision: BackupDecision;
   readonly summary: BackupSummary | undefined;
@@ -86,7 +86,7 @@ export async function assessBackup(
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);
     const decision = lookInTime(planBackup(observation, actor), observation);
-    const answer = { decision, ...toldToWorkflow(observation, settled) };
+    const answer = { decision, ...answerToWorkflow(observation, settled) };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting) {
       await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
@@ -100,7 +100,7 @@ export async function assessBackup(
 }
 
 /** What of it concerns the workflow. */
-function toldToWorkflow(
+function answerToWorkflow(
   observation: BackupObservation,
   { actor, pause, revoked, stop }: SettledBackup,
 ): Pick<BackupAssessment, 'refused' | 'holding' | 'revoked' | 'stop'> {

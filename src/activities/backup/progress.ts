@@ -5,7 +5,7 @@ import { messageOf } from '../../api/values/message-of.ts';
 import { withLateness } from '../../planner/backup/lateness.ts';
 import { type BackupRef, observed, recordRun } from '../resource/etcd-backup.ts';
 
-/** How often status is written: people look at it, nothing depends on it. */
+/** How often status is written: users look at it, nothing depends on it. */
 const EVERY_MS = 3_000;
 
 interface Of {

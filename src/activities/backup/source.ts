@@ -47,7 +47,7 @@ interface Dialled {
   readonly name: string;
   readonly member: EtcdMember;
   readonly pod: SnapshotSource['pod'];
-  /** It is at an address that only an administrator's word lets anybody name: what is there is not for people of a namespace. */
+  /** It is at an address that only an administrator's word lets anybody name: what is there is not for users of a namespace. */
   readonly isForeign?: boolean;
 }
 

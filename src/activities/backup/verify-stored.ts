@@ -182,7 +182,7 @@ async function record(
   });
 }
 
-/** People see why there is no verdict yet. That it cannot be written changes nothing. */
+/** Users see why there is no verdict yet. That it cannot be written changes nothing. */
 async function noteTrouble(order: Order, error: unknown): Promise<void> {
   const message = messageOf(error).slice(0, 4096);
   await record(order, begun => (begun.completedAt === undefined ? { ...begun, message } : begun)).catch(

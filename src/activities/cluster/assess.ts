@@ -29,7 +29,7 @@ import { messageOf } from '../../api/values/message-of.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 
-/** What a workflow needs to know of a pass: what to do, and what to show people. */
+/** What a workflow needs to know of a pass: what to do, and what to show users. */
 export interface Assessment {
   readonly decision: Decision;
   readonly generation: number;
@@ -141,7 +141,7 @@ async function pass(
   const first = await look(deps, ref, context);
   if (first === undefined) return gone(deps, ref);
   const isRecent = deps.time.now() - begun < RECENT_MS;
-  // What people asked for since the pass was asked for is not known to another attempt of it.
+  // What users asked for since the pass was asked for is not known to another attempt of it.
   const isFirst = context.repaired.length === 0 && Context.current().info.attempt === 1;
   const step =
     isRecent && isFirst ? repairInPass(first.observation, first.settled.actor, first.decision) : undefined;

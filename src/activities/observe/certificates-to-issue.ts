@@ -19,7 +19,7 @@ const RENEWED_AT = 1 / 3;
 
 export const AUTHORITIES: readonly Authority[] = ['peer', 'client'];
 
-/** An authority that ends takes its cluster's traffic with it, and nothing renews it: people need time. */
+/** An authority that ends takes its cluster's traffic with it, and nothing renews it: users need time. */
 const ENDING_MS = 365 * 24 * 3600 * 1000;
 
 /** What is to be issued, and what prevents it. */

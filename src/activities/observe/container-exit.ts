@@ -10,7 +10,7 @@ const CREATED_TOO_SMALL = /OOM-killed \(memory limit too low/;
 export interface Memory {
   /** As it was written, by whomever: a LimitRange sets one where nobody did. */
   readonly limit?: string | undefined;
-  /** Where people set it. */
+  /** Where users set it. */
   readonly field?: string | undefined;
 }
 

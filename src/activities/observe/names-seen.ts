@@ -59,7 +59,7 @@ async function list({ kube, largeNamespaces }: Ports, ref: KindRef, cluster: Clu
   return { kind, items: [...labelled.items, ...strangers] };
 }
 
-/** Unlike claims, which people copy with their labels, pods of these names with the label of another cluster are not to be expected. */
+/** Unlike claims, which users copy with their labels, pods of these names with the label of another cluster are not to be expected. */
 async function ofNoCluster(kube: KubeClient, cluster: ClusterFacts): Promise<readonly KubeObject[]> {
   const { namespace } = cluster;
   const labelSelector = `!${LABEL_CLUSTER}`;

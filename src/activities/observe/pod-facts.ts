@@ -124,7 +124,7 @@ function peerUrlIn(args: readonly string[]): string | undefined {
   return args.find(flag => flag.startsWith(PEER_URL_FLAG))?.slice(PEER_URL_FLAG.length);
 }
 
-/** A value that nobody but people can have given counts as none. */
+/** A value that nobody but users can have given counts as none. */
 function clientsOf(label: string | undefined): PodFacts['clients'] {
   return label === CLIENTS_ADMITTED || label === CLIENTS_WITHDRAWN ? label : undefined;
 }

@@ -5,7 +5,7 @@ import { isTerminationOverdue } from '../../planner/model/member-names.ts';
 import type { PodFacts, PodHost } from '../../planner/model/observation.ts';
 
 const NODE: KindRef = { apiVersion: 'v1', kind: 'Node' };
-/** Put on a Node by people, or by what knows that the machine is off (Kubernetes, "Non-graceful node shutdown"). */
+/** Put on a Node by users, or by what knows that the machine is off (Kubernetes, "Non-graceful node shutdown"). */
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
 /** The pods, those that stay although they were to be gone long ago with what is known of their nodes. */

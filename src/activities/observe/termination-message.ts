@@ -6,7 +6,7 @@ const KEPT = 2_000;
 const GRAVE = ['error', 'fatal', 'panic'];
 
 /**
- * The end of a container's log as it is shown to people and read as evidence: what etcd itself calls an error, once each
+ * The end of a container's log as it is shown to users and read as evidence: what etcd itself calls an error, once each
  * and without stack traces, which would push the cause out of any text of bounded length; else what its lines are about.
  * Undefined when nothing of it can be shown.
  *

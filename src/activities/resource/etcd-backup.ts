@@ -62,7 +62,7 @@ export function observed(
 }
 
 /**
- * Replaces the status that the operator owns when it changed, and tells people what is new. Fails with a Conflict when
+ * Replaces the status that the operator owns when it changed, and tells users what is new. Fails with a Conflict when
  * the resource changed since it was read.
  */
 export async function reportBackup(

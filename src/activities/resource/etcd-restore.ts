@@ -46,7 +46,7 @@ export async function restoresOfCluster(
   };
 }
 
-/** Replaces the status when it changed, and tells people how it ended. Fails with a Conflict when the resource changed since it was read. */
+/** Replaces the status when it changed, and tells users how it ended. Fails with a Conflict when the resource changed since it was read. */
 export async function reportRestore(
   deps: Dependencies,
   restore: EtcdRestore,

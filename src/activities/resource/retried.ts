@@ -1,5 +1,5 @@
 /**
- * What people are told of an activity that fails and is tried again: the condition `Retrying`, and an event. The activity that fails
+ * What users are told of an activity that fails and is tried again: the condition `Retrying`, and an event. The activity that fails
  * writes it itself, since nothing else knows why. Passes write the conditions of a resource anew, without it; so does the try that succeeds.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
@@ -21,23 +21,23 @@ const TYPE = 'Retrying';
 /** Errors are long; what matters of one stands at its beginning. */
 const LONGEST_MESSAGE = 1_024;
 /** For all calls together: shorter than the time after which an activity without a heartbeat is given to another worker. */
-const TELL_MS = 3_000;
+const REPORT_MS = 3_000;
 
 type Activity = (ref: ClusterRef, ...args: never[]) => Promise<unknown>;
 
-/** The same activities; from its second failure on, each tells people why it is tried again. */
-export function telling<Activities extends Readonly<Record<string, Activity>>>(
+/** The same activities; from its second failure on, each tells users why it is tried again. */
+export function reportingRetries<Activities extends Readonly<Record<string, Activity>>>(
   deps: Dependencies,
   kind: Kind,
   activities: Activities,
 ): Activities {
   const told = Object.entries<Activity>(activities).map(
-    ([name, activity]) => [name, tellingOf(deps, { kind, name }, activity)] as const,
+    ([name, activity]) => [name, reportingRetriesOf(deps, { kind, name }, activity)] as const,
   );
   return Object.fromEntries(told) as unknown as Activities;
 }
 
-function tellingOf(
+function reportingRetriesOf(
   deps: Dependencies,
   { kind, name }: { readonly kind: Kind; readonly name: string },
   activity: Activity,
@@ -66,13 +66,13 @@ function isTriedAgain(failure: unknown): boolean {
   return failure.nonRetryable !== true && failure.type !== ('WaitsForTurn' satisfies FailureType);
 }
 
-/** Writes the condition, or takes it away. People are told as well as possible: the activity's own outcome matters more. */
+/** Writes the condition, or takes it away. Users are told as well as possible: the activity's own outcome matters more. */
 async function note(
   deps: Dependencies,
   { kind, ref }: { readonly kind: Kind; readonly ref: ClusterRef },
   message: string | undefined,
 ): Promise<void> {
-  const end = deps.time.now() + TELL_MS;
+  const end = deps.time.now() + REPORT_MS;
   const kube = withTimeLimit(deps.kube, () => end - deps.time.now());
   const { namespace, name } = ref;
   try {

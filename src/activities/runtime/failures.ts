@@ -24,7 +24,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to people with what to do instead of
+ * What an error of a step means to Temporal: lost races lead to a new plan, refusals are shown to users with what to do instead of
  * being hidden in retries, everything else is tried again.
  */
 export function stepFailure(error: unknown): unknown {

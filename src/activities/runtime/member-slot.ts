@@ -23,7 +23,7 @@ const LOOK_MS = 1_000;
 export interface MemberSlot {
   /** The pod of the member; undefined for a member that is not managed here: nobody else works on it for us. */
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
-  /** Who does the work, for people. One holder does one thing at a time. */
+  /** Who does the work, for users. One holder does one thing at a time. */
   readonly holder: string;
   /** Ends the waiting for the slot. */
   readonly signal: AbortSignal;

@@ -77,7 +77,7 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
 /** Of the file that says that the data is finished. */
 const FINISHED_KEY = 'restore/finished';
 
-/** Not retried: shown to people as the failure of the operation, which is tried again later. */
+/** Not retried: shown to users as the failure of the operation, which is tried again later. */
 async function createVolume(
   deps: Dependencies,
   cluster: EtcdCluster,

@@ -47,7 +47,7 @@ export const takeUpMembers: Perform<'takeUpMembers'> = async (deps, ref, step) =
   recordClusterEvent(deps, ref, { reason: 'MembersTakenUp', message });
 };
 
-/** What holds the certificates that the operator had made; those of people have no owner. */
+/** What holds the certificates that the operator had made; those of users have no owner. */
 function ofCertificates(cluster: EtcdCluster): ObjectRef[] {
   const { namespace, name } = cluster.metadata;
   const security = securityOf(cluster);

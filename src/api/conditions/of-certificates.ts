@@ -1,6 +1,6 @@
 /** The condition about the certificates of a cluster. Pure data; see catalogue.ts. */
 import { OBSTACLES } from '../obstacles/catalogue.ts';
-import { TLS_OBSTACLES } from '../obstacles/of-certificates.ts';
+import { TLS_OBSTACLES } from '../obstacles/certificates.ts';
 import type { ConditionTable } from './table.ts';
 
 export const CERTIFICATE_CONDITIONS = {

@@ -1,6 +1,6 @@
 /** The conditions that say how a cluster is. Pure data; see catalogue.ts. */
 import { OBSTACLES } from '../obstacles/catalogue.ts';
-import { UPGRADE_OBSTACLES } from '../obstacles/of-upgrades.ts';
+import { UPGRADE_OBSTACLES } from '../obstacles/upgrades.ts';
 import { WAIT } from '../obstacles/rows.ts';
 import { OPERATION_CONDITIONS, PROGRESS_REASONS } from '../operations.ts';
 import type { ConditionTable } from './table.ts';

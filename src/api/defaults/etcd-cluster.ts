@@ -1,5 +1,5 @@
 /**
- * Defaults, applied on read. The schema has them too, for people who look at their object; code does not rely on it:
+ * Defaults, applied on read. The schema has them too, for users who look at their object; code does not rely on it:
  * the Go client of the CoreOS operator writes empty strings and zeros, which mean "default", and objects can be older
  * than the schema. Pure.
  */
@@ -106,7 +106,7 @@ export function withDefaults(
   const repository = orElse(spec.repository, DEFAULT_REPOSITORY);
   const profile = orElse<Profile>(spec.profile, 'Default');
   return {
-    // Another size is refused (specification-faults.ts). What people are shown of the plan all the same is of a size that can be.
+    // Another size is refused (specification-faults.ts). What users are shown of the plan all the same is of a size that can be.
     size: Math.min(Math.max(orElse(spec.size, DEFAULT_SIZE), 1), MAX_SIZE),
     version,
     repository,

@@ -47,7 +47,7 @@ export function isElsewhere(one: StoreServer, other: StoreServer): boolean {
   return differ(one.endpoint, other.endpoint) || differ(one.region, other.region);
 }
 
-/** For people and for restores: `s3://bucket/key`. */
+/** For users and for restores: `s3://bucket/key`. */
 export function locationOf(
   { storageType }: Pick<EtcdBackupSpec, 'storageType'>,
   { container, key }: StorePlace,

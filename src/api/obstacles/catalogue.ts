@@ -1,13 +1,13 @@
 /**
  * Every reason for which the operator does not go on with its work. Pure data: a decision carries one of them, conditions take theirs
- * from here, and reference documentation is generated from it. Reasons are stable: people write alerts on them.
+ * from here, and reference documentation is generated from it. Reasons are stable: users write alerts on them.
  */
-import { RENEWAL_OBSTACLES, TLS_OBSTACLES } from './of-certificates.ts';
-import { DATA_OBSTACLES } from './of-data.ts';
-import { MEMBER_OBSTACLES } from './of-members.ts';
-import { REQUEST_OBSTACLES } from './of-people.ts';
-import { RESTORE_OBSTACLES } from './of-restores.ts';
-import { UPGRADE_OBSTACLES } from './of-upgrades.ts';
+import { RENEWAL_OBSTACLES, TLS_OBSTACLES } from './certificates.ts';
+import { DATA_OBSTACLES } from './data.ts';
+import { MEMBER_OBSTACLES } from './members.ts';
+import { REQUEST_OBSTACLES } from './requests.ts';
+import { RESTORE_OBSTACLES } from './restores.ts';
+import { UPGRADE_OBSTACLES } from './upgrades.ts';
 import type { ReasonRows } from './rows.ts';
 
 /** In the order of the documentation. */

@@ -72,7 +72,7 @@ const CLUSTER_COLUMNS: readonly Column[] = [
   ['Version', 'string', '.status.currentVersion', 'The version that runs.'],
   ['Phase', 'string', '.status.phase', 'Where the cluster is in its life.'],
   ['Operation', 'string', '.status.operation.type', 'What is being done.'],
-  ['Attention', 'string', '.status.attention', 'What somebody should see to.'],
+  ['Attention', 'string', '.status.attention', 'What needs attention.'],
   ['Leader', 'string', '.status.leader', 'The member that leads.', 1],
   AGE,
 ];

@@ -139,7 +139,7 @@ const requestStatus = z
       ['', 'Pending', 'Accepted', 'Completed', 'Refused', 'Failed', 'Aborted', 'Expired'],
       'How far the request is. All but Pending and Accepted are final.',
     ).optional(),
-    message: text(4096, 'What became of it, for people.').optional(),
+    message: text(4096, 'The outcome in plain text.').optional(),
     conditions: conditions.optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
     workflowID: text(512, 'The Temporal workflow of the resource that the request is about.').optional(),

@@ -159,7 +159,7 @@ export const conditions = listMap(
         observedGeneration: int64('The metadata.generation that this was judged for.').optional(),
         lastTransitionTime: z.iso.datetime().max(64).describe('When the status last changed.'),
         reason: text(1024, 'Why, as one word in CamelCase for programs.'),
-        message: text(32768, 'The reason for people: what is wrong, where, and what to do.'),
+        message: text(32768, 'The reason in plain text: what is wrong, where, and what to do.'),
       }),
     )
     .max(64)

@@ -15,7 +15,7 @@ export type StructuralSchema = {
 };
 
 /**
- * The structural schema of what people write: fields with a default are not required.
+ * The structural schema of what users write: fields with a default are not required.
  * zod writes a few idioms that a CRD refuses (kubernetes.io, "Specifying a structural schema"); they are put right here.
  */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {

@@ -1,5 +1,5 @@
 /**
- * The kinds as they are written by people and old clients: everything that has a default may be missing.
+ * The kinds as they are written by users and old clients: everything that has a default may be missing.
  * All of it follows from the schemas, which describe each field; here the parts get names. Types only: zod is not loaded.
  */
 import type { BackupSpecInput, BackupStatusInput } from './etcd-backup.schema.ts';

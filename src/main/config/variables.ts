@@ -105,7 +105,7 @@ export const VARIABLES = {
   TEMPORAL_CODEC_SERVER_ENCODES: {
     type: 'flag',
     default: false,
-    meaning: 'Whether the codec server also encrypts, for messages that people send with the CLI.',
+    meaning: 'Whether the codec server also encrypts, for messages that users send with the CLI.',
   },
   TASK_QUEUE: {
     type: 'text',

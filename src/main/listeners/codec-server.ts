@@ -1,5 +1,5 @@
 /**
- * Encrypted payloads for people: Temporal's UI and CLI send them here and get them decrypted (docs.temporal.io/codec-server). It listens on
+ * Encrypted payloads for users: Temporal's UI and CLI send them here and get them decrypted (docs.temporal.io/codec-server). It listens on
  * the loopback of the pod alone: who may forward a port to the pod, as Kubernetes decides, may read.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,7 +11,7 @@ import { boundConnections, type ConnectionLimits, serverOptions } from './connec
 import { bytesOf } from '../../store/served/body.ts';
 import { listen, type PageServer } from './serving.ts';
 
-/** A page of a history over a slow forwarded port, of a few people at a time. */
+/** A page of a history over a slow forwarded port, of a few users at a time. */
 const CODEC_LIMITS: ConnectionLimits = { most: 16, headersMs: 5_000, requestMs: 30_000, silenceMs: 10_000 };
 /** Bytes. The server's own limit of a message is 4 MiB, and base64 makes a third more of it. */
 const MOST_BODY_BYTES = 8 * 1024 * 1024;

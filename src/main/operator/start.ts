@@ -55,7 +55,7 @@ export interface Operator {
 }
 
 /**
- * The watcher does not wait for Temporal for longer than this: it is what tells people that Temporal is away.
+ * The watcher does not wait for Temporal for longer than this: it is what tells users that Temporal is away.
  * Within this time a Temporal that serves has been prepared, and no signal fails for the lack of a namespace.
  */
 const watchAfterMs = 5_000;
@@ -82,7 +82,7 @@ export async function startOperator(config: Config, telemetry: Telemetry): Promi
     spec: config.temporal,
     logger,
     signal: stopping.signal,
-    onReplaced: () => watching?.tellAll(),
+    onReplaced: () => watching?.renewAll(),
   });
   void namespace.failed.catch(fail);
   const worker = config.roles.worker

@@ -40,7 +40,7 @@ export interface Watching {
   leading(): boolean;
   synced(): boolean;
   /** Tells the workflow of every resource to look, and starts those that do not run; if this replica watches. */
-  tellAll(): void;
+  renewAll(): void;
   /** Ends the watcher and gives the lease back. */
   stop(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     return {
       leading: () => true,
       synced: () => watcher.synced(),
-      tellAll: () => watcher.renew(),
+      renewAll: () => watcher.renew(),
       async stop() {
         closing.abort();
         await watcher.close();
@@ -89,7 +89,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
   return {
     leading: () => election.isLeader,
     synced: () => watcher.synced(),
-    tellAll: () => watcher.renew(),
+    renewAll: () => watcher.renew(),
     async stop() {
       closing.abort();
       await watcher.close();

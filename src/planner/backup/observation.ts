@@ -36,7 +36,7 @@ export interface BackupObservation {
   readonly requests?: readonly EtcdRequest[];
 }
 
-/** What people asked of the workflow, and how its last run ended: what the resource does not say. */
+/** What users asked of the workflow, and how its last run ended: what the resource does not say. */
 export interface BackupActor {
   readonly paused?: Asked;
   /** A backup now, whatever the schedule says. */
@@ -94,6 +94,6 @@ export type BackupDecision =
       readonly step: BackupStep;
       /** Of `step`. */
       readonly timing: StepTiming;
-      /** One line for people. */
+      /** One line for users. */
       readonly summary: string;
     };

@@ -254,7 +254,7 @@ export function ruleOf({ config }: Pick<BackupFacts, 'config'>): string {
   return suspended ? `${rule}, suspended` : rule;
 }
 
-/** When the next backup is due, for people; undefined when none is. */
+/** When the next backup is due, for users; undefined when none is. */
 export function nextRunOf(observation: BackupObservation): number | undefined {
   const { backup } = observation;
   if (backup.config.suspended || backup.config.schedule.kind === 'once') return undefined;

@@ -1,4 +1,4 @@
-/** The status of an EtcdBackup, and what people are told of. Pure. */
+/** The status of an EtcdBackup, and what users are told of. Pure. */
 import {
   type ConditionFinding,
   type ConditionReason,
@@ -278,7 +278,7 @@ const REPORTED: readonly string[] = [
 /** Reasons that are no news of a new backup. */
 const INITIAL: readonly string[] = ['Valid', 'NoneIgnored', 'OnTime'] satisfies ConditionReason[];
 
-/** What changed between two statuses that people should hear of, once each. */
+/** What changed between two statuses that users should hear of, once each. */
 export function backupTransitions(
   before: EtcdBackupStatus,
   after: EtcdBackupStatus,

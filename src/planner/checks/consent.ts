@@ -8,7 +8,7 @@ import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Approval } from '../model/actor.ts';
 
-/** Consent was given, and by which approval, or what to tell people until it is. */
+/** Consent was given, and by which approval, or what to tell users until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };
 
 /**
@@ -25,7 +25,7 @@ export function consentTo(
   return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
 }
 
-/** The message to send, as people type it. */
+/** The message to send, as users type it. */
 function howTo({ operation, ids }: Consent): string {
   return `send the signal approve with ${JSON.stringify({ operation, ids, by: 'your name' })}`;
 }

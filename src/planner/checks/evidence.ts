@@ -19,7 +19,7 @@ const EMPTY_ALONE = /could not retrieve cluster information from the given URLs$
 const EMPTY_AMONG_PEERS = /(?:has already been bootstrapped|member count is unequal)$/m;
 
 /**
- * Why the member can never come back, in words for people; undefined while it may. A Node that is gone is proof, but
+ * Why the member can never come back, in words for users; undefined while it may. A Node that is gone is proof, but
  * nodes are sometimes registered anew: `spec.repair.replaceAfterSeconds` must pass first (see {@link graceLeftMs}).
  */
 export function lossOf(observation: Observation, view: MemberView): string | undefined {
@@ -46,7 +46,7 @@ function lossOfClaim(observation: Observation, view: MemberView): string | undef
   }
   const exchange = claimUidMismatch(observation, view.claim);
   if (exchange !== undefined) {
-    // Without a quorum it is for people to say what becomes of it: nothing may be restored over claims that hold data.
+    // Without a quorum it is for users to say what becomes of it: nothing may be restored over claims that hold data.
     return observation.membership.known && !runs ? exchange : undefined;
   }
   if (isGoing(view.claim, pod) && observation.membership.known)

@@ -230,7 +230,7 @@ function readySince({ now, cluster }: SituationWithoutGoal, pod: PodFacts | unde
   return Math.max(parseTimestamp(healthy?.lastTransitionTime) ?? now, pod?.createdAt ?? 0);
 }
 
-/** Said, since people who compare the pod's conditions with their watch see something else. */
+/** Said, since users who compare the pod's conditions with their watch see something else. */
 function clockAhead({ now }: SituationWithoutGoal, pod: PodFacts | undefined): string[] {
   const aheadMs = (pod?.readyChangedAt ?? now) - now;
   if (pod === undefined || aheadMs <= 0) return [];

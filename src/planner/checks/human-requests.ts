@@ -1,5 +1,5 @@
 /**
- * What people ask for while a cluster runs. A request is judged by every pass: refused with a reason, accepted (from then
+ * What users ask for while a cluster runs. A request is judged by every pass: refused with a reason, accepted (from then
  * on it names exact ids, and is planned like everything else), or done. Requests wait for each other.
  */
 import { goesToSleep } from '../model/hibernation.ts';

@@ -57,7 +57,7 @@ function isProvedGone({ host, finalizers = [] }: PodFacts): boolean {
   return finalizers.length === 0 && (host?.exists === false || host?.outOfService === true);
 }
 
-/** What is known of a pod that stays, for people. */
+/** What is known of a pod that stays, for users. */
 export function whyStuck({ name, node, host, finalizers = [] }: PodFacts): string {
   if (finalizers.length > 0) return `${name} has the finalizers ${finalizers.join(', ')}`;
   if (node === undefined || host === undefined) return `${name} has not terminated`;

@@ -58,14 +58,14 @@ export function isProvedLost(observation: Observation, member: string): boolean 
   return graceLeftMs(observation, view) === 0 && mountLeftMs(observation, view) === 0;
 }
 
-/** What people are told while every volume looks lost, and what they can do; undefined when one does not. */
+/** What users are told while every volume looks lost, and what they can do; undefined when one does not. */
 export function lossOfAll(observation: Observation): Obstacle | undefined {
   const graceMs = graceOfLossMs(observation);
   if (graceMs === undefined) return undefined;
   return graceMs === 0 ? totalLoss(observation) : waitingForVolumes(observation, graceMs);
 }
 
-/** What people are told of a total loss, and what they can do. */
+/** What users are told of a total loss, and what they can do. */
 export function totalLoss(observation: Observation): Obstacle {
   const { totalLoss: wish } = observation.cluster.config.recovery;
   // As long as one waits the operator asks for none of its own.

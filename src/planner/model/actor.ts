@@ -29,7 +29,7 @@ export interface PersonRequest {
   readonly ids?: readonly string[];
 }
 
-/** What the world does not say: what people asked of the workflow, and what it performed. */
+/** What the world does not say: what users asked of the workflow, and what it performed. */
 export interface Actor {
   readonly paused?: {
     readonly by?: string;
@@ -73,7 +73,7 @@ export interface Actor {
   readonly ran?: { readonly operation: string; readonly runId: string };
 }
 
-/** Who asked, and why, as messages for people have it. */
+/** Who asked, and why, as messages for users have it. */
 export function attribution(request: {
   readonly by?: string | undefined;
   readonly reason?: string | undefined;

@@ -1,4 +1,4 @@
-/** Alarms of etcd as people read them, with member ids as etcdctl and the status write them, and how an alarm ends. Pure. */
+/** Alarms of etcd as users read them, with member ids as etcdctl and the status write them, and how an alarm ends. Pure. */
 
 /** An error that a member reports, with the id of an alarm in hexadecimal: etcd writes it as a decimal number there. */
 export function alarmText(error: string): string {

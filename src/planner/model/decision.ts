@@ -18,7 +18,7 @@ export interface Consent {
   readonly ids: readonly string[];
 }
 
-/** What stands in the way: a stable reason for machines, a message for people. */
+/** What stands in the way: a stable reason for machines, a message for users. */
 export interface Obstacle {
   readonly reason: ObstacleReason;
   readonly message: string;

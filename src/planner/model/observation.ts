@@ -128,7 +128,7 @@ export interface VolumeHome {
   readonly node: string;
   /** Whether Kubernetes still has that Node. `false` is proof that the volume is gone; undefined: it cannot be told. */
   readonly exists: boolean | undefined;
-  /** Why it cannot be told, for people. */
+  /** Why it cannot be told, for users. */
   readonly why?: string;
 }
 
@@ -265,6 +265,6 @@ export interface Observation {
   readonly restoresEnded?: readonly string[] | undefined;
   /** The EtcdRequests about this cluster, finished ones included. */
   readonly requests?: readonly EtcdRequest[] | undefined;
-  /** What people said; put here by `plan`, so that every planner can ask. */
+  /** What users said; put here by `plan`, so that every planner can ask. */
   readonly actor?: Actor;
 }

@@ -1,6 +1,6 @@
 /**
  * Every kind of step, one row each: what it acts on, how long it may take, whether it is planned again before it is done, and its
- * line for people. Each is an activity of the same name (src/activities/index.ts).
+ * line for users. Each is an activity of the same name (src/activities/index.ts).
  */
 import type { Actor } from './actor.ts';
 import { CREATION_STEPS } from './steps/creation.ts';
@@ -21,7 +21,7 @@ export const STEPS = {
 type Steps = typeof STEPS;
 export type StepKind = keyof Steps;
 
-/** What people said that a step was planned upon. The step is planned once more with it right before it is done. */
+/** What users said that a step was planned upon. The step is planned once more with it right before it is done. */
 export type PlannedUpon = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed' | 'paused'>;
 
 /** A step of this kind. */
@@ -39,7 +39,7 @@ export type StepPlannedAgain = StepOf<
   { [Kind in StepKind]: Steps[Kind] extends { readonly plannedAgain: true } ? Kind : never }[StepKind]
 >;
 
-/** A later step of a plan, for people: by then it will be planned again from what is seen then. */
+/** A later step of a plan, for users: by then it will be planned again from what is seen then. */
 export interface PlannedStep {
   readonly kind: StepKind;
   readonly summary: string;

@@ -1,6 +1,6 @@
 /** What is known of the certificates of a cluster that asks for TLS. */
 import type { CertificateSource } from '../../api/derived/tls.ts';
-import type { CERTIFICATE_FAULTS } from '../../api/obstacles/of-certificates.ts';
+import type { CERTIFICATE_FAULTS } from '../../api/obstacles/certificates.ts';
 import type { TrustingRole } from '../../objects/trusted.ts';
 
 /** What is known of one certificate and the Secret that holds it. Names and dates, never contents. */

@@ -1,6 +1,6 @@
 /** Which version the members are to be brought to. Where it leads is worked out in operations/upgrade/goal.ts. */
 
-import type { VERSION_REFUSALS } from '../../api/obstacles/of-upgrades.ts';
+import type { VERSION_REFUSALS } from '../../api/obstacles/upgrades.ts';
 
 /** Why a version cannot be had. */
 export type UpgradeRefusal = keyof typeof VERSION_REFUSALS;
@@ -11,7 +11,7 @@ export interface Goal {
   readonly to: string;
   /** The versions that come after `to`. */
   readonly after: readonly string[];
-  /** What people should know of it. */
+  /** What users should know of it. */
   readonly notes: readonly string[];
 }
 

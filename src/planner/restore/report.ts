@@ -189,7 +189,7 @@ export function failedRestore(restore: EtcdRestore, message: string, now: number
   };
 }
 
-/** What people are told when a restore enters another phase, or is refused for another reason. */
+/** What users are told when a restore enters another phase, or is refused for another reason. */
 export function restoreTransitions(
   before: EtcdRestoreStatus,
   after: EtcdRestoreStatus,

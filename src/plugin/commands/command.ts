@@ -13,7 +13,7 @@ export interface Call {
   readonly show: Show;
 }
 
-/** Writes what was asked for: the lines for people, or `data` for --output. */
+/** Writes what was asked for: the lines for users, or `data` for --output. */
 export type Show = (shown: Shown) => void;
 
 export interface Shown {

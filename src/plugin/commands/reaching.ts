@@ -52,7 +52,7 @@ export const REACHING = {
     about: 'a prompt for etcdctl: each line runs in the pod of a member, with its certificates and endpoint',
     flags: ['member'],
     more: ['The image of etcd has no shell. When the member is not ready any more, another one is taken.'],
-    noOutput: 'it is a prompt for people',
+    noOutput: 'it is a prompt for users',
     run: shell,
   },
   forward: {

@@ -45,7 +45,7 @@ export function differencesOf(
   return isDeepStrictEqual(from, to) ? [] : [{ keys, from, to }];
 }
 
-/** The field as people write it, such as `spec.etcd.quotaBackendBytes`. */
+/** The field as users write it, such as `spec.etcd.quotaBackendBytes`. */
 export function pathOf({ keys }: Difference): string {
   return `spec${keys.map(key => (/^\w+$/.test(key) ? `.${key}` : `["${key}"]`)).join('')}`;
 }

@@ -1,4 +1,4 @@
-/** Plans for people: what would be done, and what the plan could not see. */
+/** Plans in plain text: what would be done, and what the plan could not see. */
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { effectiveCluster } from '../../api/derived/settings-in-force.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
@@ -6,7 +6,7 @@ import type { Decision } from '../../planner/model/decision.ts';
 import type { Call } from '../commands/command.ts';
 import { whatToDo } from '../../api/conditions/advice.ts';
 import { LookingKube } from './looking-kube.ts';
-import { recordedPeople } from './people.ts';
+import { recordedRequests } from './recorded-requests.ts';
 import { type Planned, type Planning, plannedFor } from './planned.ts';
 import type { Proposal } from './proposal.ts';
 import { NOT_RECORDED } from './recorded-etcd.ts';
@@ -33,7 +33,7 @@ export interface PlanShown {
 export function planningOf({ session, io }: Call, { stored }: Proposal): Planning {
   return {
     kube: new LookingKube(session.kube),
-    people: stored === undefined ? {} : recordedPeople(stored as unknown as EtcdCluster),
+    actor: stored === undefined ? {} : recordedRequests(stored as unknown as EtcdCluster),
     now: io.now(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Objects without what may be a secret: contents of Secrets are never read, and texts that people write for programs (values of
+ * Objects without what may be a secret: contents of Secrets are never read, and texts that users write for programs (values of
  * variables, annotations of others) are left out whatever they say. Pure.
  */
 import type { KubeObject } from '../../kube/port.ts';

@@ -111,7 +111,7 @@ export function targetNamed(command: ActionName, word: string): Target {
   return { kind: ACTIONS[command].of === 'backups' ? 'EtcdBackup' : 'EtcdCluster', name: word };
 }
 
-/** As people name it on the command line. */
+/** As users name it on the command line. */
 export function wordFor({ kind, name }: Target): string {
   return `${kind === 'EtcdBackup' ? 'backup' : 'cluster'}/${name}`;
 }

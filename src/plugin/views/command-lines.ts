@@ -1,4 +1,4 @@
-/** Commands as they are shown to people, who paste them into a shell. Pure. */
+/** Commands as they are shown to users, who paste them into a shell. Pure. */
 
 /** How the plugin itself was led to the API server: the shown command leads there, too. */
 export interface Where {

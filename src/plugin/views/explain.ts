@@ -20,7 +20,7 @@ export interface Reason {
   readonly commands: readonly Command[];
 }
 
-/** A command that people may paste, and what it is for. */
+/** A command that users may paste, and what it is for. */
 export interface Command {
   readonly purpose: string;
   readonly line: string;
@@ -33,7 +33,7 @@ export interface Explanation {
   readonly summary: string;
   /** What holds it up, the most pressing first; empty: nothing does. */
   readonly waitsFor: readonly Reason[];
-  /** Requests of people that are not finished, oldest first. */
+  /** Requests of users that are not finished, oldest first. */
   readonly openRequests: readonly OpenRequest[];
 }
 

@@ -1,4 +1,4 @@
-/** How far an operation is, for people. Pure. */
+/** How far an operation is, for users. Pure. */
 import type { OperationStatus } from '../../api/schemas/types.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** Sizes as people read them. Pure. */
+/** Sizes as users read them. Pure. */
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 

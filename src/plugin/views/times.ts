@@ -1,4 +1,4 @@
-/** Times as people read them. Pure: now is an argument, in milliseconds since the epoch. */
+/** Times as users read them. Pure: now is an argument, in milliseconds since the epoch. */
 import { parseTimestamp } from '../../api/values/time.ts';
 
 const UNITS = [

@@ -19,7 +19,7 @@ import { memoryTaken } from '../translate.ts';
 import type { ServedError } from './server.ts';
 
 export interface ServedAddress {
-  /** For people: `file://claim`. */
+  /** For users: `file://claim`. */
   readonly location: string;
   readonly host: string;
   readonly port: number;
@@ -35,7 +35,7 @@ export interface ServedAddress {
 const SILENCE_MS = 120_000;
 
 /** Bytes that the pod tells at once: a listing of tens of thousands of objects. Whoever may make pods may have made this one. */
-const MOST_TOLD = 8 * 1024 * 1024;
+const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A call of the port, and the request that it becomes. */
 interface Call extends Task {
@@ -140,7 +140,7 @@ class ServedStore implements Store {
       { task: call, location: this.location },
       async bounds => {
         const { body } = await this.#send(call, bounds);
-        return JSON.parse(await textAtMost(body, this.#memory, MOST_TOLD)) as Answer;
+        return JSON.parse(await textAtMost(body, this.#memory, MOST_BYTES)) as Answer;
       },
       (error, what) => this.#translate(error, what),
     );
@@ -157,7 +157,7 @@ class ServedStore implements Store {
       ...(source !== undefined && { body: asBody(readWithin(source.body, bounds.signal)) }),
     });
     if (response.statusCode < 300) return response;
-    const said = await textAtMost(response.body, this.#memory, MOST_TOLD)
+    const said = await textAtMost(response.body, this.#memory, MOST_BYTES)
       .then(text => JSON.parse(text) as Partial<ServedError>)
       .catch((): Partial<ServedError> => ({}));
     throw new StoreError(said.code ?? 'other', said.message ?? `the pod answers ${response.statusCode}`);

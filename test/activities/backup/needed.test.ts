@@ -159,7 +159,7 @@ describe('of a restore in another namespace, the backup', () => {
     expect(world.objects).toHaveLength(stays ? 2 : 1);
   });
 
-  it('stays while the rights in that namespace are away for a moment, and people are told', async () => {
+  it('stays while the rights in that namespace are away for a moment, and users are told', async () => {
     const { world, needed } = await withRestore(proved);
     watch(world, 'elsewhere');
     const open = close(world, 'elsewhere');

@@ -80,7 +80,7 @@ describe('a pass', () => {
     expect(world.events).toHaveLength(length);
   });
 
-  it('tells what it decided, for which generation, and what people are shown', async () => {
+  it('tells what it decided, for which generation, and what users are shown', async () => {
     const world = await living();
     await world.kube
       .as('kubectl')

@@ -73,7 +73,7 @@ describe('an old cluster', () => {
       'spec.storage.emptyDir and spec.pod.persistentVolumeClaimSpec exclude each other: keep one',
     ],
     [
-      'a senseless volume',
+      'an invalid volume',
       { pod: { persistentVolumeClaimSpec: { resources: { requests: { storage: 'big' } } } } },
       'the storage request "big" is no size',
     ],
@@ -84,13 +84,13 @@ describe('an old cluster', () => {
     ],
     ['a hasty election', { etcd: { electionTimeoutMs: 100 } }, 'write at least 500'],
     [
-      'a senseless quota',
+      'an invalid quota',
       { etcd: { quotaBackendBytes: 'much' } },
       'spec.etcd.quotaBackendBytes "much" is no size',
     ],
     ['a quota that is full at once', { etcd: { quotaBackendBytes: '8Mi' } }, 'write at least 16Mi'],
     [
-      'a senseless retention',
+      'an invalid retention',
       { etcd: { autoCompaction: { retention: 'soon' } } },
       'is no duration: write one such as 1h',
     ],

@@ -1,5 +1,5 @@
 /**
- * A cluster's whole life, in which people terminate, cancel and reset its workflows in the middle of everything that
+ * A cluster's whole life, in which users terminate, cancel and reset its workflows in the middle of everything that
  * workflows.drill.test.ts leaves out: creation, repair, upgrade, hibernation, waking and deletion.
  */
 import { afterAll, describe, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /**
  * Workers of two releases on one task queue, as during an update: of this checkout, and of the one before it (previous-sources.ts).
  * Neither keeps a workflow in its cache, so each workflow task goes to either of them, which replays everything that both did. They go
- * through all that histories are recorded of: every operation, messages of people, cancellations, runs that continue as new.
+ * through all that histories are recorded of: every operation, messages of users, cancellations, runs that continue as new.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The report for support of a real cluster: secrets are planted where people put them, and looked for in every byte of the archive. */
+/** The report for support of a real cluster: secrets are planted where users put them, and looked for in every byte of the archive. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Workflows that people terminate, cancel and reset in the middle of a restore in place. */
+/** Workflows that users terminate, cancel and reset in the middle of a restore in place. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RestoreDrill, restored, takenBack } from '../../stack/drill/restore-drill.ts';
 import { STRIKES } from '../../stack/drill/strike.ts';

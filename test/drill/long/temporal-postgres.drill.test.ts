@@ -49,7 +49,7 @@ interface Event {
 }
 
 /** Each member is told of once: nothing that was done was done again. */
-async function toldOnce(version: string): Promise<void> {
+async function upgradedOnce(version: string): Promise<void> {
   const listed = await cluster.kubectl('get', 'events', '--output=json');
   const { items } = JSON.parse(listed) as { items: Event[] };
   const told = items.filter(
@@ -77,7 +77,7 @@ async function upgrade(title: string, to: string, disturb: (drill: Drill) => Pro
     await arrive(to, 600_000);
   });
   expect(await members()).toEqual(once(before));
-  await toldOnce(to);
+  await upgradedOnce(to);
 }
 
 test('PostgreSQL is killed in the middle of an upgrade, and is away for a while', async () => {

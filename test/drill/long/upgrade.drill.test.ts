@@ -1,6 +1,6 @@
 /**
  * Upgrades while the cluster is written to, on real binaries: patches, a way through two minors, and everything that comes in
- * between: an image that nobody has, a member that never gets ready, a lost node, people who change their mind or are asked.
+ * between: an image that nobody has, a member that never gets ready, a lost node, users who change their mind or are asked.
  */
 import { expect, test } from 'vitest';
 import { drilledCluster } from '../../stack/drill/drilled.ts';

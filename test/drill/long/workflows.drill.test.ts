@@ -1,4 +1,4 @@
-/** Workflows that people terminate, cancel and reset in the middle of each operation, of a cluster that is written to. */
+/** Workflows that users terminate, cancel and reset in the middle of each operation, of a cluster that is written to. */
 import { describe, expect, test } from 'vitest';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';

@@ -48,7 +48,7 @@ export class FakeKubelet {
   /** Pods that never start, as when their image cannot be pulled: name → reason. */
   readonly stuck = new Map<string, string>();
   /** As kubelets do: of a container that was started for another image it tells only the next time it looks. */
-  tellsLate = false;
+  reportsLate = false;
   /** Images that no registry has. */
   readonly missingImages = new Set<string>();
   /** The revision of the snapshots that are restored. */
@@ -61,7 +61,7 @@ export class FakeKubelet {
   /** What each pod runs, by uid. */
   readonly #images = new Map<string, string>();
   /** Containers that run and are not told of yet, by pod. */
-  readonly #untold = new Map<string, string>();
+  readonly #unreported = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
   readonly starts: { readonly pod: string; readonly args: readonly string[]; readonly failure?: string }[] =
     [];
@@ -88,14 +88,14 @@ export class FakeKubelet {
   /** Tells of the containers that were started the last time. */
   #tell(): void {
     for (const pod of this.#kube.all('Pod')) {
-      const containerID = this.#untold.get(pod.metadata.name);
+      const containerID = this.#unreported.get(pod.metadata.name);
       if (containerID !== undefined)
         this.#write(
           pod,
           status => void (status.containerStatuses = withInjected(pod, [{ name: 'etcd', containerID }])),
         );
     }
-    this.#untold.clear();
+    this.#unreported.clear();
   }
 
   /** The volume of the claim of this uid, as whoever mounts it sees it. */
@@ -149,7 +149,7 @@ export class FakeKubelet {
     this.#images.delete(pod.metadata.uid ?? '');
     this.#write(pod, status => {
       delete status.podIP;
-      if (this.tellsLate) return;
+      if (this.reportsLate) return;
       status.conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: this.#kube.timestamp() }];
     });
   }
@@ -206,10 +206,10 @@ export class FakeKubelet {
     this.#write(pod, status => {
       status.phase = 'Running';
       status.podIP = host;
-      const isUntold = this.tellsLate && status.containerStatuses !== undefined;
+      const isUnreported = this.reportsLate && status.containerStatuses !== undefined;
       const containerID = `containerd://${this.#addresses}`;
-      if (isUntold) this.#untold.set(pod.metadata.name, containerID);
-      if (failure === undefined && isUntold) return;
+      if (isUnreported) this.#unreported.set(pod.metadata.name, containerID);
+      if (failure === undefined && isUnreported) return;
       status.containerStatuses = withInjected(pod, [{ name: 'etcd', containerID, state: { running: {} } }]);
       const strangers = injectedInit(pod);
       if (strangers.length > 0) status.initContainerStatuses = strangers;
@@ -240,7 +240,7 @@ export class FakeKubelet {
   /** Ready is what the readiness probe says: the member has seen a leader. */
   #report(pod: KubeObject): void {
     const { podIP, conditions } = statusOf(pod);
-    if (podIP === undefined || this.#untold.has(pod.metadata.name)) return;
+    if (podIP === undefined || this.#unreported.has(pod.metadata.name)) return;
     const ready = this.#runs(podIP) && this.#serves(podIP) ? 'True' : 'False';
     if (conditions?.[0]?.status === ready) return;
     this.#write(pod, status => {

@@ -12,7 +12,7 @@ import {
   OURS,
 } from '../../worlds/builders.ts';
 
-const NOBODY = {};
+const NO_REQUESTS = {};
 const budget = (minAvailable: number) => ({ disruptionBudget: { ...OURS, minAvailable } });
 const names = (count: number) => Array.from({ length: count }, (_, serial) => `example-${serial}`);
 
@@ -34,13 +34,13 @@ function running(
 }
 
 const stepOf = (observation: Observation) => {
-  const decision = plan(observation, NOBODY);
+  const decision = plan(observation, NO_REQUESTS);
   return 'step' in decision ? decision.step : decision;
 };
 
 describe('the budget', () => {
   it('is left as it is when it fits', () => {
-    expect(plan(running(3, 3, budget(2)), NOBODY)).toMatchObject({ kind: 'idle' });
+    expect(plan(running(3, 3, budget(2)), NO_REQUESTS)).toMatchObject({ kind: 'idle' });
   });
 
   it('is raised at once when it lets too many go', () => {
@@ -60,12 +60,12 @@ describe('the budget', () => {
   });
 
   it.each([
-    ['spec.paused is true', running(5, 5, budget(2), true), NOBODY],
+    ['spec.paused is true', running(5, 5, budget(2), true), NO_REQUESTS],
     ['a person paused it', running(5, 5, budget(2)), { paused: { by: 'anna' } }],
     [
       'a Service of somebody else is in the way',
       running(5, 5, { ...budget(2), peerService: FOREIGN }),
-      NOBODY,
+      NO_REQUESTS,
     ],
   ])('is raised although %s', (_state, observation, actor) => {
     expect(plan(observation, actor)).toMatchObject({
@@ -77,7 +77,7 @@ describe('the budget', () => {
 
   it('of an earlier release is given a number also in a pause', () => {
     const old = { disruptionBudget: { ...OURS, difference: 'spec.minAvailable is not a number' } };
-    const decision = plan(running(5, 3, old, true), NOBODY);
+    const decision = plan(running(5, 3, old, true), NO_REQUESTS);
     expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'applyObjects', minAvailable: 4 } });
   });
 
@@ -85,11 +85,11 @@ describe('the budget', () => {
     const edited = {
       disruptionBudget: { ...OURS, minAvailable: 1, difference: 'spec.minAvailable is 1 instead of 4' },
     };
-    expect(plan(running(5, 5, edited, true), NOBODY)).toMatchObject({ kind: 'blocked', reason: 'Paused' });
+    expect(plan(running(5, 5, edited, true), NO_REQUESTS)).toMatchObject({ kind: 'blocked', reason: 'Paused' });
   });
 
   it('does not follow a size that is only wished', () => {
-    const decision = plan(running(5, 3, budget(4), true), NOBODY);
+    const decision = plan(running(5, 3, budget(4), true), NO_REQUESTS);
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'Paused' });
     expect(stepOf(running(5, 3, budget(4)))).not.toMatchObject({ kind: 'applyObjects' });
   });
@@ -106,7 +106,7 @@ describe('the budget', () => {
 
   it('keeps its number while no quorum lists the members', () => {
     const membership = { known: false, message: 'nobody answers' } as const;
-    const decision = plan(running(3, 3, { ...budget(0), membership, probes: {} }), NOBODY);
+    const decision = plan(running(3, 3, { ...budget(0), membership, probes: {} }), NO_REQUESTS);
     expect(decision.kind === 'operate' && decision.step.kind === 'applyObjects').toBe(false);
   });
 

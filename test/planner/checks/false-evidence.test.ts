@@ -73,7 +73,7 @@ describe('a key that a client has chosen', () => {
     ['member count is unequal', 'open'],
   ] as const)('is no evidence when etcd was killed: %s', (key, firstStart) => {
     const { trouble } = podFacts(killed(`${slowRequest('a')}\n${slowRequest(key)}`), 'u');
-    // Nor is it shown to people.
+    // Nor is it shown to users.
     expect(trouble?.message).toBe('apply request took too long');
     const pods = [aPod({ ready: false, trouble, firstStart })];
     const observation = aRunningCluster({ probes: {}, membership: UNKNOWN_MEMBERSHIP, pods }, 1);
@@ -85,7 +85,7 @@ describe('a key that a client has chosen', () => {
 describe('what is shown of an etcd that was killed', () => {
   it.each([
     [
-      'lines in the format for people',
+      'lines in the format for users',
       '2026-11-21T10:00:00Z\twarn\tetcdserver/util.go:170\tslow\t{"request":"key:\\"k\\""}',
       '2026-11-21T10:00:00Z\twarn\tetcdserver/util.go:170\tslow',
     ],

@@ -1,4 +1,4 @@
-/** What is remembered of lost members, what holds up a change of size, and what people are told of it. */
+/** What is remembered of lost members, what holds up a change of size, and what users are told of it. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_REPLACED } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/types.ts';

@@ -14,7 +14,7 @@ function condition(
 
 const withConditions = (...conditions: Condition[]): EtcdClusterStatus => ({ conditions });
 
-describe('what people are told', () => {
+describe('what users are told', () => {
   const available = condition('Available', 'True', 'LinearizableRead');
   const cases: readonly [
     title: string,

@@ -310,7 +310,7 @@ describe('operations', () => {
     });
   });
 
-  it('that people aborted have ended so', () => {
+  it('that users aborted have ended so', () => {
     const status = report(begun(), { aborted: { operation: 'createCluster', generation: 1, by: 'me' } });
     expect(status).not.toHaveProperty('operation');
     expect(status.lastOperation).toMatchObject({

@@ -1,4 +1,4 @@
-/** Looks into the histories of a cluster's operations, and does to its workflows what people can do to them. */
+/** Looks into the histories of a cluster's operations, and does to its workflows what users can do to them. */
 import { Client, Connection } from '@temporalio/client';
 import { readCluster, type World } from '../e2e.ts';
 import { poll } from '../poll.ts';
@@ -36,7 +36,7 @@ export interface Operations {
     is: (run: OperationRun) => boolean,
   ): Promise<OperationRun>;
   /**
-   * Ends or restarts a workflow as people do, and at once: what is struck may last for a second only.
+   * Ends or restarts a workflow as users do, and at once: what is struck may last for a second only.
    * @throws when this run of the operation had ended before it, or the entity, was struck
    */
   act(verb: Verb, on: 'operation' | 'entity', run: OperationRun): Promise<void>;

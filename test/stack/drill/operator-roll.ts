@@ -25,7 +25,7 @@ export class OperatorRoll {
   /** CRDs, roles and what else comes before the operator; that of the previous release takes fields from the CRDs. */
   async applyPrerequisites({ deploy }: OperatorRelease): Promise<void> {
     await this.#apply('-f', join(deploy, 'operator/namespace.yaml'));
-    // Releases before the EtcdRequest had no roles for people.
+    // Releases before the EtcdRequest had no roles for users.
     for (const part of ['crd', 'rbac', 'users'].map(name => join(deploy, name)))
       if (existsSync(part)) await this.#apply('-k', part);
   }

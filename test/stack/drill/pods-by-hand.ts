@@ -1,4 +1,4 @@
-/** Pods of members as other releases, other operators and people make them. */
+/** Pods of members as other releases, other operators and users make them. */
 import { ANNOTATION_RENDERED } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import {

@@ -97,7 +97,7 @@ function longestGap(moments: readonly number[]): number {
   return moments.reduce((gap, moment, index) => Math.max(gap, moment - (moments[index - 1] ?? moment)), 0);
 }
 
-/** The claims in the order in which they changed, for people: `Healthy True 0.0 s, Unknown 3.1 s`. */
+/** The claims in the order in which they changed, for users: `Healthy True 0.0 s, Unknown 3.1 s`. */
 export function storyOf(seen: readonly Observed[], begin: number): string {
   return (['available', 'healthy'] as const)
     .map(type => {

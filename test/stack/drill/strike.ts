@@ -1,4 +1,4 @@
-/** What people can do to a workflow, done to the very run that is meant, and made sure of: a run that had ended was not struck. */
+/** What users can do to a workflow, done to the very run that is meant, and made sure of: a run that had ended was not struck. */
 import type { Client } from '@temporalio/client';
 import type { World } from '../e2e.ts';
 import { poll } from '../poll.ts';

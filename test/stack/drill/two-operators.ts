@@ -38,7 +38,7 @@ export function twoOperators(): TwoOperators {
   return { world: () => world, releases: () => releases, roll: () => roll };
 }
 
-/** The load average of the last minute, for people. */
+/** The load average of the last minute, for users. */
 export const load = (): string => loadavg()[0]?.toFixed(0) ?? '';
 
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;

@@ -5,11 +5,11 @@ import { temporalPort } from '../../../src/watcher/temporal/client.ts';
 import { refTo } from '../objects.ts';
 
 /** Nobody listens there: each call fails, and ends as any other does. */
-const NOBODY = '127.0.0.1:1';
+const UNREACHABLE = '127.0.0.1:1';
 let connection: Connection;
 
 beforeAll(() => {
-  connection = Connection.lazy({ address: NOBODY });
+  connection = Connection.lazy({ address: UNREACHABLE });
 });
 
 afterAll(async () => {

@@ -17,7 +17,7 @@ export interface StepTiming {
   readonly isTransfer?: true;
 }
 
-/** It acts, which takes seconds on a busy machine. When it keeps failing people are told within a minute. */
+/** It acts, which takes seconds on a busy machine. When it keeps failing users are told within a minute. */
 export const ACTION_TIMING: StepTiming = {
   startToCloseSeconds: 25,
   scheduleToCloseSeconds: 50,
@@ -48,7 +48,7 @@ export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
    * runs, its volume, or who is a member.
    */
   readonly plannedAgain: PlannedAgain;
-  /** One line for people: what it does, to what. Shown in the Temporal UI, in status and in events. */
+  /** One line for users: what it does, to what. Shown in the Temporal UI, in status and in events. */
   readonly summary: (fields: Fields) => string;
 }
 
@@ -103,12 +103,12 @@ export function identify(objects: readonly NamedObject[]): NamedObject[] {
   return objects.map(({ name, uid }) => ({ name, uid }));
 }
 
-/** Names, for people. */
+/** Names, for users. */
 export function list(names: readonly string[]): string {
   return names.join(', ');
 }
 
-/** Names of objects, for people. */
+/** Names of objects, for users. */
 export function namesOf(objects: readonly { readonly name: string }[]): string {
   return list(objects.map(({ name }) => name));
 }

@@ -1,4 +1,4 @@
-/** Histories as people read them: what is in payloads stands there as it is, and without secrets. Pure. */
+/** Histories as users read them: what is in payloads stands there as it is, and without secrets. Pure. */
 import { cleanedTree, isTree, LEFT_OUT, type Tree } from '../cleaned.ts';
 
 /** What was found of payloads that are encrypted. */

@@ -11,7 +11,7 @@ import type { Asked } from './temporal.ts';
 /** As kubectl says it once its port is open. */
 const FORWARDED = /^Forwarding from 127\.0\.0\.1:(\d+)/m;
 
-/** Why Temporal is not reached. The message is a sentence for people. */
+/** Why Temporal is not reached. The message is a sentence for users. */
 export class NotReached extends Error {
   override readonly name = 'NotReached';
 }

@@ -1,4 +1,4 @@
-/** Upgrades that people go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
+/** Upgrades that users go back on, turn round, supervise, and that a member does not survive, while the cluster is written to. */
 import { expect, test } from 'vitest';
 import { DEFAULT_REPOSITORY } from '../../../src/api/schemas/default-values.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
@@ -7,7 +7,7 @@ import { awaitCondition, podsOf } from '../../stack/e2e.ts';
 import { memberProcesses } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
 
-const cluster = drilledCluster('drill-upgrade-people', 3, { version: '3.6.16' });
+const cluster = drilledCluster('drill-upgrade-manual', 3, { version: '3.6.16' });
 const { at, drill, world } = cluster;
 const { arrive, blocked, cluster: upgraded, condition, edit, reached, versions } = upgradesOf(cluster);
 

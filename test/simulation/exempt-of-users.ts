@@ -1,7 +1,7 @@
-/** Branches about what people and other programs do to a cluster, which the simulation does not reach: see gate.ts. */
+/** Branches about what users and other programs do to a cluster, which the simulation does not reach: see gate.ts. */
 import { type Exempt, exempt } from './exempt.ts';
 
-export const EXEMPT_OF_PEOPLE: readonly Exempt[] = [
+export const EXEMPT_OF_USERS: readonly Exempt[] = [
   ...exempt('what tools read of a resource is a table: test/api/derived/readiness.test.ts', {
     readinessOf: 'all',
   }),

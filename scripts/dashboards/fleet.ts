@@ -1,7 +1,7 @@
 /** The dashboard of all clusters of an operator, and of the operator itself. */
 import { quotaTaken, series } from '../alerts/expressions.ts';
-import { increaseBy, nineOfTen, RESOURCES, told } from './fleet-queries.ts';
-import { OPERATOR, TEMPORAL } from './of-operator.ts';
+import { increaseBy, nineOfTen, RESOURCES, ofWatcher } from './fleet-queries.ts';
+import { OPERATOR, TEMPORAL } from './operator.ts';
 import { ask, type Dashboard, graph, type Row, table, value } from './panel.ts';
 
 const conditions = (more: string): string =>
@@ -14,20 +14,20 @@ const WELL: Row = {
       title: 'Not available',
       description:
         'EtcdClusters that are not available: also hibernated ones, and those that are being created.',
-      queries: ask(told('max', 'etcd_operator_fleet_clusters', 'available="false"'), ''),
+      queries: ask(ofWatcher('max', 'etcd_operator_fleet_clusters', 'available="false"'), ''),
       limits: { red: 1 },
     }),
     value({
       title: 'Available',
       description: 'EtcdClusters that served a linearizable read in their last pass.',
-      queries: ask(told('max', 'etcd_operator_fleet_clusters', 'available="true"'), ''),
+      queries: ask(ofWatcher('max', 'etcd_operator_fleet_clusters', 'available="true"'), ''),
     }),
     value({
       title: 'Quorum lost, or no margin',
       description:
         'Clusters without a quorum, and those that the next failure stops. A cluster of one or two members never has a margin.',
       queries: ask(
-        told('max by (margin)', 'etcd_operator_fleet_clusters_by_margin', 'margin=~"lost|none"'),
+        ofWatcher('max by (margin)', 'etcd_operator_fleet_clusters_by_margin', 'margin=~"lost|none"'),
         '{{margin}}',
       ),
       limits: { red: 1 },
@@ -35,26 +35,26 @@ const WELL: Row = {
     value({
       title: 'Members',
       description: 'Members of all clusters by health.',
-      queries: ask(told('max by (health)', 'etcd_operator_fleet_members'), '{{health}}'),
+      queries: ask(ofWatcher('max by (health)', 'etcd_operator_fleet_members'), '{{health}}'),
     }),
     value({
       title: 'Fullest database',
       description: 'The largest share of its quota that the database of any cluster takes.',
       unit: 'percentunit',
-      queries: ask(told('max', 'etcd_operator_fleet_db_usage_ratio'), ''),
+      queries: ask(ofWatcher('max', 'etcd_operator_fleet_db_usage_ratio'), ''),
       limits: { yellow: 0.6, red: 0.8 },
     }),
     value({
       title: 'First certificate expires in',
       description: 'Of all clusters with TLS. Empty without any.',
       unit: 's',
-      queries: ask(`${told('min', 'etcd_operator_fleet_certificate_expiry_timestamp_seconds')} - time()`, ''),
+      queries: ask(`${ofWatcher('min', 'etcd_operator_fleet_certificate_expiry_timestamp_seconds')} - time()`, ''),
       limits: { yellowBelow: 604_800, redBelow: 3_600 },
     }),
     table({
       title: 'What is wrong',
       description:
-        'Conditions of clusters, backups and restores that somebody should know about. Empty when all are well.',
+        'Conditions of clusters, backups and restores that need attention. Empty when all are well.',
       queries: ask(conditions(''), ''),
       columns: ['kind', 'namespace', 'name', 'type', 'reason'],
       linked: true,
@@ -72,7 +72,7 @@ const WELL: Row = {
       title: 'Conditions',
       description: 'Resources by what is wrong with them.',
       queries: ask(
-        told('max by (kind, type, reason)', 'etcd_operator_fleet_conditions'),
+        ofWatcher('max by (kind, type, reason)', 'etcd_operator_fleet_conditions'),
         '{{kind}} {{type}} {{reason}}',
       ),
     }),
@@ -88,13 +88,13 @@ const WELL: Row = {
       description:
         'Since the members of some cluster were last asked. It grows when the operator does not keep up.',
       unit: 's',
-      queries: ask(told('max', 'etcd_operator_fleet_last_survey_seconds'), 'the longest ago'),
+      queries: ask(ofWatcher('max', 'etcd_operator_fleet_last_survey_seconds'), 'the longest ago'),
     }),
   ],
 };
 
 const WORK: Row = {
-  title: 'Work, and people',
+  title: 'Operations and requests',
   panels: [
     table({
       title: 'Operations under way',
@@ -116,7 +116,7 @@ const WORK: Row = {
     graph({
       title: 'Operations under way, by type',
       description: 'Of all clusters, however many there are.',
-      queries: ask(told('max by (operation)', 'etcd_operator_fleet_operations'), '{{operation}}'),
+      queries: ask(ofWatcher('max by (operation)', 'etcd_operator_fleet_operations'), '{{operation}}'),
     }),
     graph({
       title: 'Operations that ended within an hour',
@@ -134,7 +134,7 @@ const WORK: Row = {
     }),
     graph({
       title: 'Duration of operations (nine of ten, within an hour)',
-      description: 'From the first to the last pass, waits for people included.',
+      description: 'From the first to the last pass, waits for users included.',
       unit: 's',
       queries: ask(
         nineOfTen('operation', 'etcd_operator_operation_duration_seconds_bucket', '1h'),
@@ -144,13 +144,13 @@ const WORK: Row = {
     graph({
       title: 'EtcdRequests that are open',
       description: 'Waiting: neither accepted nor refused yet.',
-      queries: ask(told('max by (state)', 'etcd_operator_requests_open'), '{{state}}'),
+      queries: ask(ofWatcher('max by (state)', 'etcd_operator_requests_open'), '{{state}}'),
     }),
     graph({
       title: 'The oldest EtcdRequest waits for',
       description: 'Above a minute no worker or no Temporal takes requests up.',
       unit: 's',
-      queries: ask(told('max', 'etcd_operator_requests_oldest_waiting_seconds'), 'the oldest'),
+      queries: ask(ofWatcher('max', 'etcd_operator_requests_oldest_waiting_seconds'), 'the oldest'),
       limits: { red: 60 },
     }),
   ],
@@ -162,13 +162,13 @@ const BACKUPS: Row = {
     value({
       title: 'Late',
       description: 'EtcdBackups with a backup that should have been finished by now.',
-      queries: ask(told('max', 'etcd_operator_fleet_backups_late'), ''),
+      queries: ask(ofWatcher('max', 'etcd_operator_fleet_backups_late'), ''),
       limits: { red: 1 },
     }),
     value({
       title: 'Have ever succeeded',
       description: 'EtcdBackups by whether a backup has ever succeeded.',
-      queries: ask(told('max by (succeeded)', 'etcd_operator_fleet_backups'), '{{succeeded}}'),
+      queries: ask(ofWatcher('max by (succeeded)', 'etcd_operator_fleet_backups'), '{{succeeded}}'),
     }),
     graph({
       title: 'Age of last successes',
@@ -180,7 +180,7 @@ const BACKUPS: Row = {
           '{{namespace}}/{{name}}',
         ),
         ...ask(
-          `time() - ${told('min', 'etcd_operator_fleet_backup_last_success_timestamp_seconds')}`,
+          `time() - ${ofWatcher('min', 'etcd_operator_fleet_backup_last_success_timestamp_seconds')}`,
           'the oldest',
         ),
       ],

@@ -1,11 +1,11 @@
-/** Scenarios about what people ask for, allow and stop: see scenarios.ts. */
+/** Scenarios about what users ask for, allow and stop: see scenarios.ts. */
 import { ANNOTATION_DOMAIN } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
 
-export const peopleScenarios = {
+export const userScenarios = {
   async everyMemberIsRestarted(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     await scripted.ask('restart', '');
@@ -225,7 +225,7 @@ export const peopleScenarios = {
     await scripted.rest();
   },
 
-  /** Its node is gone, and people do not wait for it. */
+  /** Its node is gone, and users do not wait for it. */
   async replacementIsNotWaitedFor(scripted: ScriptedWorld) {
     const { nodes } = scripted.world.kubelet;
     nodes.hasLocalVolumes = true;

@@ -51,7 +51,7 @@ export const CLUSTERS: Group = {
       for: '5m',
       expr: has('EtcdCluster', 'Available', 'unavailable'),
       summary: `EtcdCluster ${CLUSTER} is not known to be available`,
-      description: `No linearizable read of ${CLUSTER} went through, or nobody could try. Clients may be unable to read and write.`,
+      description: `No linearizable read of ${CLUSTER} went through, or none could be tried. Clients may be unable to read and write.`,
       runbook: {
         means:
           'The last pass could not read through the client port of any member, or no pod is ready, or no pass has succeeded for a minute (`NotLookedAt`). Clusters that are created, restored, hibernated or deleted do not count.',

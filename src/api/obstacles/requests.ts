@@ -1,4 +1,4 @@
-/** Obstacles that people and specifications are. Pure data; see catalogue.ts. */
+/** Obstacles that users and specifications are. Pure data; see catalogue.ts. */
 import type { ReasonRows } from './rows.ts';
 
 export const REQUEST_OBSTACLES = {

@@ -1,5 +1,5 @@
 /** Rows on the operator itself, and on Temporal. */
-import { by, nineOfTen, own, rateBy, told } from './fleet-queries.ts';
+import { by, nineOfTen, own, rateBy, ofWatcher } from './fleet-queries.ts';
 import { ask, graph, type Row } from './panel.ts';
 
 export const OPERATOR: Row = {
@@ -13,12 +13,12 @@ export const OPERATOR: Row = {
     graph({
       title: 'Resources without a pass',
       description: 'For which no pass has succeeded for a minute: their status is not current.',
-      queries: ask(told('max by (kind)', 'etcd_operator_resources_without_pass'), '{{kind}}'),
+      queries: ask(ofWatcher('max by (kind)', 'etcd_operator_resources_without_pass'), '{{kind}}'),
       limits: { red: 1 },
     }),
     graph({
-      title: 'Waiting to be told of a change',
-      description: 'Resources whose workflow is yet to be told. It is zero but for moments.',
+      title: 'Waiting for their signal',
+      description: 'Resources whose workflow has not been signaled yet. It is zero except for moments.',
       queries: ask(by('pod', 'etcd_operator_watch_queue_depth'), '{{pod}}'),
     }),
     graph({

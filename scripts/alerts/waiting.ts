@@ -5,8 +5,8 @@ const CLUSTER = '{{ $labels.namespace }}/{{ $labels.name }}';
 
 const RESTART = `\`temporal workflow signal --name restart -i '{"by":"ana"}' -w ${CLUSTER_WORKFLOW}\``;
 
-export const PEOPLE: Group = {
-  name: 'etcd-operator.people',
+export const WAITING: Group = {
+  name: 'etcd-operator.waiting',
   title: 'Waiting for a person',
   alerts: [
     {
@@ -57,7 +57,7 @@ export const PEOPLE: Group = {
         means: 'A person paused the cluster, or `spec.paused` is true. Nothing is repaired meanwhile.',
         look: [messageOf('EtcdCluster', 'Paused')],
         act: [
-          'Ask whoever the message names.',
+          'Ask the user whom the message names.',
           'Paused by `spec.paused`: `kubectl -n $NS patch etcd $NAME --type merge -p \'{"spec":{"paused":false}}\'`. Paused by a person: the message `resume` or an EtcdRequest `Resume` ([intervening](intervene.md)).',
         ],
         ends: 'When the cluster is resumed.',

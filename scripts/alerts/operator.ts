@@ -23,7 +23,7 @@ export const OPERATOR: Group = {
         look: [OPERATOR_PODS, 'kubectl -n etcd-operator describe deployment etcd-operator', OPERATOR_LOGS],
         act: [
           'Pods run and are ready: it is the scraping. The namespace of Prometheus needs the label `metrics=enabled` ([network policies](install.md#network-policies)).',
-          'There are no pods: somebody scaled it down. `kubectl -n etcd-operator scale deployment etcd-operator --replicas=2`.',
+          'There are no pods: the Deployment was scaled down. `kubectl -n etcd-operator scale deployment etcd-operator --replicas=2`.',
           'Pods crash: the log names the variable or the permission that is wrong.',
         ],
         ends: 'When a replica is scraped.',
@@ -138,7 +138,7 @@ export const OPERATOR: Group = {
         act: [
           '`PassFails`: the message has the error: a missing permission, a webhook or quota that refuses, a server that does not answer.',
           '`TasksNotCompleted`: the pods of the operator lack CPU time or do not run ([sizing](sizing.md)).',
-          '`OtherTaskQueue`: the operator was given another task queue; set `TASK_QUEUE`, or `temporal.taskQueue` of the chart, to the one in the message.',
+          '`OtherTaskQueue`: the operator has another task queue; set `TASK_QUEUE`, or `temporal.taskQueue` of the chart, to the one in the message.',
         ],
         ends: 'When a pass of each resource has succeeded.',
       },
@@ -183,7 +183,7 @@ export const OPERATOR: Group = {
         act: [
           `Keep the history for a report: \`temporal workflow show -o json -w ${WORKFLOW} > /tmp/history.json\`.`,
           '`a payload is encrypted with the key …`: add the key to the Secret again ([keys](temporal.md#if-a-key-is-missing)).',
-          `Deploy a release of the operator that can replay the history; or terminate the workflow: \`temporal workflow terminate --reason stuck -w ${WORKFLOW}\`. The operator starts it again from what it observes. Pauses, approvals and requests of people are lost; the state of the cluster is in the cluster.`,
+          `Deploy a release of the operator that can replay the history; or terminate the workflow: \`temporal workflow terminate --reason stuck -w ${WORKFLOW}\`. The operator starts it again from what it observes. Pauses, approvals and requests of users are lost; the state of the cluster is in the cluster.`,
         ],
         ends: 'When its tasks succeed.',
       },
@@ -213,7 +213,7 @@ export const OPERATOR: Group = {
       severity: 'warning',
       for: '0m',
       expr: 'sum by (namespace) (increase(etcd_operator_uncaught_errors_total[1h])) > 0',
-      summary: 'The etcd operator in {{ $labels.namespace }} had an error that nobody caught',
+      summary: 'The etcd operator in {{ $labels.namespace }} had an uncaught error',
       description: 'A fault of the operator. It runs on; what it was doing is tried again by Temporal.',
       runbook: {
         means:

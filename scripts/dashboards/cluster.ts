@@ -65,7 +65,7 @@ const STATE: Row = {
     table({
       title: 'What is wrong',
       description:
-        'Conditions that somebody should know about, also of what waits for a person. Empty when the cluster is well.',
+        'Conditions that need attention, also of what waits for a user. Empty when the cluster is well.',
       queries: ask(
         `max by (type, reason) (${series('etcd_operator_resource_condition', `kind="EtcdCluster",${CLUSTER}`)})`,
         '',

@@ -1,16 +1,16 @@
-/** People who ask for something one time after the other, and what the workflows of the cluster remember of it. */
+/** Users who ask for something one time after the other, and what the workflows of the cluster remember of it. */
 import type { Actor, Assessment } from '../../src/activities/index.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
 import { ask, carriedOf, type ClusterState, newCluster } from '../../src/workflows/cluster/state.ts';
 import type { OperatorWorld } from './operator-world.ts';
 import type { Until } from './workflow-run.ts';
 
-export class People {
+export class Users {
   readonly #world: OperatorWorld;
   #state: ClusterState = newCluster();
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
-  /** What people said besides. */
+  /** What users said besides. */
   said: Pick<Actor, 'approvals' | 'aborted' | 'paused'> = {};
 
   constructor(world: OperatorWorld) {

@@ -1,11 +1,11 @@
-/** What people do to a cluster that is written to, by mistake or behind the operator's back. */
+/** What users do to a cluster that is written to, by mistake or behind the operator's back. */
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { awaitCondition, memberList, podsOf, readCluster } from '../../stack/e2e.ts';
 import { poll } from '../../stack/poll.ts';
 
-const cluster = drilledCluster('drill-people');
+const cluster = drilledCluster('drill-users');
 const { at, drill, world } = cluster;
 
 async function condition(type: string) {

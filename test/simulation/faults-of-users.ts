@@ -1,4 +1,4 @@
-/** People who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
+/** Users who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
 import { ANNOTATION_LAST_SERIAL } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -130,7 +130,7 @@ const addedByHand: Fault = world => {
   return foreign === undefined ? 'added' : 'removed';
 };
 
-export const faultsOfPeople = {
+export const faultsOfUsers = {
   resized,
   tuned,
   grown,

@@ -110,7 +110,7 @@ export const BACKUPS: Group = {
       description: `${RESOURCE} has not begun for 15 minutes. It begins, and overwrites its cluster, as soon as its obstacle is gone.`,
       runbook: {
         means:
-          'The restore may begin and something is in its way. It begins by itself when that is gone, perhaps when nobody expects it.',
+          'The restore may begin and something is in its way. It begins by itself when that is gone, perhaps unexpectedly.',
         look: [messageOf('EtcdRestore', 'Accepted')],
         act: [
           'Remove what the message names ([restores](restore.md#troubleshooting)), or delete the EtcdRestore if it is no longer wanted: `kubectl -n $NS delete etcdrestore $NAME`.',
@@ -153,7 +153,7 @@ export const CERTIFICATES: Group = {
       description: `Less than a fifth of the lifetime, and less than 30 days, are left of a certificate of ${RESOURCE}, or less than a year of an authority.`,
       runbook: {
         means:
-          'Whoever should have renewed a certificate has not: the operator and cert-manager do so earlier. Of an authority of `TLS.auto` it is the last year.',
+          'A certificate was not renewed: the operator and cert-manager do so earlier. Of an authority of `TLS.auto` it is the last year.',
         look: [
           messageOf('EtcdCluster', 'TLSReady'),
           `kubectl -n $NS get etcd $NAME -o jsonpath='{.status.tls}{"\\n"}'`,
