@@ -48,7 +48,10 @@ const WELL: Row = {
       title: 'First certificate expires in',
       description: 'Of all clusters with TLS. Empty without any.',
       unit: 's',
-      queries: ask(`${ofWatcher('min', 'etcd_operator_fleet_certificate_expiry_timestamp_seconds')} - time()`, ''),
+      queries: ask(
+        `${ofWatcher('min', 'etcd_operator_fleet_certificate_expiry_timestamp_seconds')} - time()`,
+        '',
+      ),
       limits: { yellowBelow: 604_800, redBelow: 3_600 },
     }),
     table({

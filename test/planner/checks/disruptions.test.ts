@@ -85,7 +85,10 @@ describe('the budget', () => {
     const edited = {
       disruptionBudget: { ...OURS, minAvailable: 1, difference: 'spec.minAvailable is 1 instead of 4' },
     };
-    expect(plan(running(5, 5, edited, true), NO_REQUESTS)).toMatchObject({ kind: 'blocked', reason: 'Paused' });
+    expect(plan(running(5, 5, edited, true), NO_REQUESTS)).toMatchObject({
+      kind: 'blocked',
+      reason: 'Paused',
+    });
   });
 
   it('does not follow a size that is only wished', () => {
