@@ -115,7 +115,7 @@ test('while every member is restarted, and the operator is killed when it has ra
       // The evictions come first: no member is stopped before the cluster was quiet.
       for (let kill = 0; kill < 2; kill += 1) {
         await poll(async () => (await budget()).spec.minAvailable === 3, {
-          timeoutMs: 60_000,
+          timeoutMs: 180_000,
           intervalMs: 5,
         });
         expect(killOperators(world())).toBeGreaterThan(0);
