@@ -7,6 +7,34 @@ import type { ConditionTable } from './conditions/table.ts';
 import { OBSTACLES } from './obstacles/catalogue.ts';
 import { WAIT } from './obstacles/rows.ts';
 
+/** What users ask a cluster or a backup for, by an EtcdRequest, a command of the plugin or a message to the workflow. */
+export interface ActionFacts {
+  /** The command of `kubectl etcd`. */
+  readonly command: string;
+  /** What it is asked of. */
+  readonly of: 'clusters' | 'backups' | 'both';
+  /** Whether a member is named. */
+  readonly member: 'none' | 'optional' | 'required';
+  readonly about: string;
+  /** What happens, said before it is sent. @param target such as `cluster/example`; `member` is '' when none is named */
+  readonly effect: (target: string, member: string) => string;
+}
+
+/** A request that an operation of a cluster carries out. */
+export interface RequestFacts extends ActionFacts {
+  /** The action of an EtcdRequest. */
+  readonly action: string;
+  /** The name of the signal and of the update. */
+  readonly kind: string;
+  /** The field of these messages that names the member. */
+  readonly field: string;
+  /** What the member is named for, and what it means when none is named. */
+  readonly purpose: string;
+  readonly absent?: string;
+  /** The messages for people; their fields follow. */
+  readonly description: string;
+}
+
 interface OperationFacts {
   /** The reason of the condition Progressing while it is performed, and what that means. */
   readonly progress: readonly [reason: string, meaning: string];
@@ -16,6 +44,8 @@ interface OperationFacts {
   readonly raisesBudget?: true;
   /** A plan of nothing but these steps takes turns with passes; every other plan goes first. */
   readonly takesTurns?: readonly string[];
+  /** What users request, where it carries that out. */
+  readonly request?: RequestFacts;
 }
 
 const REPAIRING = ['Repairing', 'A member is being restarted or replaced.'] as const;
@@ -42,19 +72,64 @@ export const OPERATION_FACTS = {
     // They touch no member, and somebody may undo them again and again, on as many clusters as there are.
     takesTurns: ['applyObjects', 'ensureObjects'],
   },
-  replaceMember: { progress: REPAIRING, why: 'a member is lost', raisesBudget: true },
-  rolloutCluster: {
-    progress: ['RollingOut', 'A changed specification is being rolled out to the members.'],
-    why: 'pods are not what the specification asks for',
+  replaceMember: {
+    progress: REPAIRING,
+    why: 'a member is lost',
     raisesBudget: true,
-  },
-  restoreCluster: {
-    progress: ['Restoring', 'A backup is being restored.'],
-    why: 'an EtcdRestore asks for it',
+    request: {
+      action: 'ReplaceMember',
+      command: 'replace',
+      kind: 'replaceMember',
+      of: 'clusters',
+      member: 'required',
+      field: 'member',
+      purpose: 'to replace',
+      about: 'replace a member by a new one',
+      description: 'replace a member with a new one',
+      effect: (target, member) =>
+        `replace the member ${member} of ${target}: a new member joins, the old one is stopped and removed, and its claim is kept or deleted as storage.retain says`,
+    },
   },
   moveLeader: {
     progress: ['Maintaining', 'Leadership is being transferred.'],
     why: 'a person requested it',
+    request: {
+      action: 'MoveLeader',
+      command: 'move-leader',
+      kind: 'moveLeader',
+      of: 'clusters',
+      member: 'required',
+      field: 'to',
+      purpose: 'to lead',
+      about: 'transfer leadership to a member',
+      description: 'move the leadership to a member',
+      effect: (target, member) => `transfer the leadership of ${target} to ${member}`,
+    },
+  },
+  rolloutCluster: {
+    progress: ['RollingOut', 'A changed specification is being rolled out to the members.'],
+    why: 'pods are not what the specification asks for',
+    raisesBudget: true,
+    request: {
+      action: 'Restart',
+      command: 'restart',
+      kind: 'restart',
+      of: 'clusters',
+      member: 'optional',
+      field: 'member',
+      purpose: 'to restart',
+      absent: 'all, one at a time',
+      about: 'restart every member, one at a time, or only one',
+      description: 'restart one member, or all members one at a time',
+      effect: (target, member) =>
+        member === ''
+          ? `restart every member of ${target}, one at a time, the leader last`
+          : `restart the member ${member} of ${target}`,
+    },
+  },
+  restoreCluster: {
+    progress: ['Restoring', 'A backup is being restored.'],
+    why: 'an EtcdRestore asks for it',
   },
   hibernateCluster: {
     progress: ['Hibernating', 'Pods are being stopped; volumes remain.'],

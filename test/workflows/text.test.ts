@@ -24,7 +24,11 @@ describe('a text of a message', () => {
     const approval = { operation: 'replaceMember', ids: ['8e9e05c5'] };
     expect(approvalFrom({ ...approval, by: ana }, { id: 1, now: 0 })).toMatchObject({ by: ana });
     const requested = (by: string) =>
-      requestOf({ requests: [], nextId: 1 }, { kind: 'restart', field: 'member', sent: { by } });
+      requestOf(
+        { requests: [], nextId: 1 },
+        { kind: 'restart', field: 'member', member: 'optional' },
+        { by },
+      );
     expect(requested(ana)).toMatchObject({ by: ana });
     expect(requested(bob)).toMatchObject({ by: bob });
   });

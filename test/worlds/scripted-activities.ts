@@ -18,7 +18,7 @@ import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
 import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
 import type { PersonRequest } from '../../src/planner/model/actor.ts';
-import type { Verdict } from '../../src/planner/checks/human-requests.ts';
+import type { Verdict } from '../../src/planner/requests/judge.ts';
 import { planned, timingOf } from '../../src/planner/model/step-catalogue.ts';
 import type { StepTiming } from '../../src/planner/model/steps/row.ts';
 

@@ -8,7 +8,7 @@ import type { Situation } from '../../planner/model/situation.ts';
 import { type RepairInPass, repairInPass } from '../../planner/operations/repair/in-pass.ts';
 import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
-import type { Verdict } from '../../planner/checks/human-requests.ts';
+import type { Verdict } from '../../planner/requests/judge.ts';
 import { type Settled, settleRequests } from '../../planner/requests/cluster.ts';
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';

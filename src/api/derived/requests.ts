@@ -1,47 +1,30 @@
 /** What follows from an EtcdRequest alone. Pure. */
 import type { EtcdRequest, EtcdRequestSpec } from '../schemas/types.ts';
-import { OPERATION_OF, type RequestKind } from '../values/requests.ts';
+import { ACTIONS, type RequestKind } from '../actions.ts';
 import { parseTimestamp } from '../values/time.ts';
-
-type Action = EtcdRequestSpec['action'];
-
-/** Actions that a pass carries out by operations of the cluster. */
-const KIND_OF: { readonly [A in Action]?: RequestKind } = {
-  ReplaceMember: 'replaceMember',
-  MoveLeader: 'moveLeader',
-  Restart: 'restart',
-};
-
-const OTHER_ACTIONS: { readonly [A in Action]?: string } = {
-  Pause: '',
-  Resume: '',
-  Resync: '',
-  Abort: '',
-  Approve: '',
-  BackupNow: 'takeBackup',
-  VerifyBackup: 'verifyStoredBackup',
-};
 
 /** As the CRD has them, for an object of a CRD that has no defaults. */
 const EXPIRES_AFTER_SECONDS = 3_600;
 const TTL_SECONDS = 86_400;
 
-/** What a pass is asked to have done by an operation; undefined for any other action. */
-export function requestKind({ action }: EtcdRequestSpec): RequestKind | undefined {
-  return Object.hasOwn(KIND_OF, action) ? KIND_OF[action] : undefined;
+/** The row of an action; undefined of one of a later release. */
+function rowOf({ action }: EtcdRequestSpec) {
+  return ACTIONS.find(row => row.action === action);
+}
+
+/** What a pass is asked to have done by an operation of the cluster; undefined for any other action. */
+export function requestKind(spec: EtcdRequestSpec): RequestKind | undefined {
+  return rowOf(spec)?.kind;
 }
 
 /** The operation that carries a request out, or that is approved; undefined: none does. */
 export function operationOf(spec: EtcdRequestSpec): string | undefined {
-  const kind = requestKind(spec);
-  return (
-    spec.operation ?? (kind === undefined ? OTHER_ACTIONS[spec.action] || undefined : OPERATION_OF[kind])
-  );
+  return spec.operation ?? rowOf(spec)?.operation;
 }
 
 /** Whether this release knows the action. */
-export function isKnownAction({ action }: EtcdRequestSpec): boolean {
-  return Object.hasOwn(KIND_OF, action) || Object.hasOwn(OTHER_ACTIONS, action);
+export function isKnownAction(spec: EtcdRequestSpec): boolean {
+  return rowOf(spec) !== undefined;
 }
 
 /** The kind and the name of what it is about. */

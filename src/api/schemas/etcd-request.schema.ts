@@ -1,12 +1,22 @@
 /** EtcdRequest: the source of its CRD, of `kubectl explain`, and of its types. */
 import * as z from 'zod';
+import { type Action, ACTIONS } from '../actions.ts';
 import { cel, conditions, int32, int64, statusValue, text } from './parts.schema.ts';
 
-/** Actions that name the member that they are about. */
-const OF_A_MEMBER = "['ReplaceMember', 'MoveLeader']";
+/** Those of these actions, as a list of CEL. */
+const listed = (rows: typeof ACTIONS) => `[${rows.map(({ action }) => `'${action}'`).join(', ')}]`;
+
+/** Actions that have to name a member, and those that may. */
+const OF_A_MEMBER = listed(ACTIONS.filter(({ member }) => member === 'required'));
+const MEMBER_ACTIONS = ACTIONS.filter(({ member }) => member !== 'none');
 /** Actions that only clusters, or only backups, understand. */
-const OF_CLUSTERS = "['Approve', 'ReplaceMember', 'MoveLeader', 'Restart']";
-const OF_BACKUPS = "['BackupNow', 'VerifyBackup']";
+const OF_CLUSTERS = listed(ACTIONS.filter(({ of }) => of === 'clusters'));
+const OF_BACKUPS = listed(ACTIONS.filter(({ of }) => of === 'backups'));
+/** Items for people, the last one after `last`. */
+function inWords(items: readonly string[], last: string): string {
+  return [items.slice(0, -1).join(', '), ...items.slice(-1)].join(last);
+}
+
 /** A stored backup may be named together with the cluster that it must be of. */
 const OF_BOTH = "self.action == 'VerifyBackup' && has(self.backupRef)";
 
@@ -30,18 +40,7 @@ const requestSpec = cel(
         .describe('The backup that the request is about, instead of a cluster.')
         .optional(),
       action: z
-        .enum([
-          'Pause',
-          'Resume',
-          'Resync',
-          'Abort',
-          'Approve',
-          'ReplaceMember',
-          'MoveLeader',
-          'Restart',
-          'BackupNow',
-          'VerifyBackup',
-        ])
+        .enum(ACTIONS.map(({ action }) => action) as [Action, ...Action[]])
         .describe('What is asked for; docs/operations/requests.md says what each of them does.'),
       by: text(
         512,
@@ -50,7 +49,13 @@ const requestSpec = cel(
       reason: text(200, 'Why; it appears in status, events and the history of the workflow.').optional(),
       member: text(
         253,
-        'The member: to replace (ReplaceMember), to lead (MoveLeader), or to restart (Restart; absent: all, one at a time).',
+        `The member: ${inWords(
+          MEMBER_ACTIONS.map(
+            ({ purpose, action, absent }) =>
+              `${purpose} (${action}${absent === undefined ? '' : `; absent: ${absent}`})`,
+          ),
+          ', or ',
+        )}.`,
       )
         .min(1)
         .optional(),
@@ -112,8 +117,11 @@ const requestSpec = cel(
     fieldPath: '.member',
   },
   {
-    rule: `!has(self.member) || self.action == 'Restart' || self.action in ${OF_A_MEMBER}`,
-    message: 'only ReplaceMember, MoveLeader and Restart name a member: remove member',
+    rule: `!has(self.member) || self.action in ${listed(MEMBER_ACTIONS)}`,
+    message: `only ${inWords(
+      MEMBER_ACTIONS.map(({ action }) => action),
+      ' and ',
+    )} name a member: remove member`,
     fieldPath: '.member',
   },
   {

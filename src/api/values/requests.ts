@@ -4,15 +4,6 @@ export interface Request {
   readonly reason?: string;
 }
 
-/** What users can ask of a running cluster, and the operation that carries it out. */
-export const OPERATION_OF = {
-  replaceMember: 'replaceMember',
-  moveLeader: 'moveLeader',
-  restart: 'rolloutCluster',
-} as const;
-
-export type RequestKind = keyof typeof OPERATION_OF;
-
 /** A stored backup that is to be verified. */
 export interface WantedVerification {
   /** As the history of the EtcdBackup names it; absent: the newest. */

@@ -1,5 +1,5 @@
 /** What users want of a cluster. */
-import type { RequestKind } from '../../api/values/requests.ts';
+import type { RequestKind } from '../../api/actions.ts';
 
 /** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
 export interface Approval {

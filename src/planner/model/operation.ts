@@ -4,7 +4,9 @@
  */
 import type { ConditionFinding, ReasonOf } from '../../api/conditions/catalogue.ts';
 import type { EtcdClusterStatus, OperationStatus } from '../../api/schemas/types.ts';
+import type { PersonRequest } from './actor.ts';
 import type { Decision, Work } from './decision.ts';
+import type { MemberView } from './member-view.ts';
 import type { Situation } from './situation.ts';
 
 /** Fields of the status of a cluster. */
@@ -12,7 +14,22 @@ export type StatusFields = {
   readonly [Field in keyof EtcdClusterStatus]?: EtcdClusterStatus[Field] | undefined;
 };
 
+/** Exactly what a request is about, and goes on with; or what became of it. */
+export type Judgement =
+  | readonly string[]
+  | { readonly outcome: 'refused' | 'done'; readonly message: string };
+
+/** How an operation judges the requests that it carries out. */
+export interface RequestRow {
+  /** Whether a new one can be taken on. `view`: the member that it names; undefined: it names none. */
+  readonly begin: (situation: Situation, view: MemberView | undefined) => Judgement;
+  /** How far one has come that was accepted for these ids. */
+  readonly progress: (situation: Situation, request: PersonRequest, ids: readonly string[]) => Judgement;
+}
+
 export interface OperationRow {
+  /** How it judges what users request of it: there if its row in src/api/operations.ts has a request. */
+  readonly request?: RequestRow;
   /** Who asked for it, where its own resource says so and not a request. */
   readonly asker?: (situation: Situation) => string | undefined;
   /** What it changes from and to, where it changes one thing: versions, or numbers of members. */

@@ -2,10 +2,11 @@
  * How an operation ended: judged from what was just observed, never assumed. It has succeeded when what it was for is there, and
  * not because nothing of it is planned any more.
  */
-import { OPERATION_OF } from '../../api/values/requests.ts';
+import { OPERATION_OF } from '../../api/actions.ts';
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
 import { abortOf } from '../checks/aborted.ts';
-import { judgeRequests, requestUnderWay } from '../checks/human-requests.ts';
+import { requestUnderWay } from '../checks/human-requests.ts';
+import { judgeRequests } from '../requests/judge.ts';
 import { attribution, type PersonRequest } from '../model/actor.ts';
 import { OPERATIONS, rowOf } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';

@@ -1,6 +1,6 @@
 /** An abort of the operation that goes on, or of what waits. Pure. */
 import type { EtcdRequest } from '../../api/schemas/types.ts';
-import { OPERATION_OF } from '../../api/values/requests.ts';
+import { OPERATION_OF } from '../../api/actions.ts';
 import { requestUnderWay } from '../checks/human-requests.ts';
 import { attribution, type PersonRequest } from '../model/actor.ts';
 import { decide } from '../plan.ts';

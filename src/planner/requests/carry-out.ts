@@ -3,7 +3,7 @@ import { expiryOf, requestKind } from '../../api/derived/requests.ts';
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { approves } from '../../api/values/consent.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
-import { judgeRequests } from '../checks/human-requests.ts';
+import { judgeRequests } from './judge.ts';
 import type { PersonRequest } from '../model/actor.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';

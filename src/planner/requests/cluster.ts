@@ -5,7 +5,7 @@
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import { judgeRequests, type Verdict } from '../checks/human-requests.ts';
+import { judgeRequests, type Verdict } from './judge.ts';
 import type { Actor } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { abort } from './abort.ts';

@@ -1,7 +1,7 @@
 /** What a pass knows of users' requests while it judges one of them after the other. Pure. */
 import { parseTimestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import type { Verdict } from '../checks/human-requests.ts';
+import type { Verdict } from './judge.ts';
 import type { Actor, PersonRequest } from '../model/actor.ts';
 import type { Situation } from '../model/situation.ts';
 import { type UserRequests, who } from './common.ts';

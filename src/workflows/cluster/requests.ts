@@ -2,6 +2,7 @@
  * The requests of people. A request is kept until a pass finds it done or refused; only the planner knows what it means. Pure.
  */
 import type { Actor, Assessment } from '../../activities/index.ts';
+import type { OPERATION_REQUESTS } from '../../api/actions.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { identityText, isText, shortText } from '../messages/text.ts';
 
@@ -42,16 +43,11 @@ export function afterVerdicts(
   return { requests, judged, refused, isNew };
 }
 
-interface Sent {
-  readonly kind: PersonRequest['kind'];
-  readonly field: 'member' | 'to';
-  readonly sent: unknown;
-}
-
 /** What was sent, as a request that can be put on the list, or why it cannot. */
 export function requestOf(
   { requests, nextId }: { readonly requests: readonly PersonRequest[]; readonly nextId: number },
-  { kind, field, sent }: Sent,
+  { kind, field, member }: Pick<(typeof OPERATION_REQUESTS)[number], 'kind' | 'field' | 'member'>,
+  sent: unknown,
 ): PersonRequest | string {
   const given = (sent ?? {}) as Request & Record<string, unknown>;
   const target = given[field];
@@ -59,7 +55,7 @@ export function requestOf(
   if (!isText(given.by)) return `"by" must name the person who asks: send ${example}`;
   if (target !== undefined && !isText(target))
     return `"${field}" must be the name of a member: send ${example}`;
-  if (target === undefined && kind !== 'restart') return `"${field}" is missing: send ${example}`;
+  if (target === undefined && member === 'required') return `"${field}" is missing: send ${example}`;
   const twin = requests.find(each => each.kind === kind && each.target === (target ?? ''));
   if (twin !== undefined) return `${twin.by} has already sent the same request, and it is not complete yet`;
   if (requests.length >= MOST) return `${MOST} requests are already waiting: send abort to revoke them`;

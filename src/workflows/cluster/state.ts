@@ -1,6 +1,7 @@
 /** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
 import type { Actor, Assessment, Operation } from '../../activities/index.ts';
-import { OPERATION_OF, type Request } from '../../api/values/requests.ts';
+import { OPERATION_OF } from '../../api/actions.ts';
+import type { Request } from '../../api/values/requests.ts';
 import type { Received } from '../messages/text.ts';
 import type { ResourceState } from '../host.ts';
 import type { Ended } from '../operation.ts';

@@ -16,14 +16,8 @@ export interface ApproveRequest {
 
 // People can send anything: messages/text.ts reads it.
 export const approveSignal = defineSignal<[unknown]>('approve');
-export const replaceMemberSignal = defineSignal<[unknown]>('replaceMember');
-export const moveLeaderSignal = defineSignal<[unknown]>('moveLeader');
-export const restartSignal = defineSignal<[unknown]>('restart');
 
 export const approveUpdate = defineUpdate<string, [unknown]>('approve');
-export const replaceMemberUpdate = defineUpdate<string, [unknown]>('replaceMember');
-export const moveLeaderUpdate = defineUpdate<string, [unknown]>('moveLeader');
-export const restartUpdate = defineUpdate<string, [unknown]>('restart');
 
 /** What an EtcdRequest asks for and is not done. */
 type Held = NonNullable<NonNullable<Assessment['holding']>['requests']>[number];

@@ -3,7 +3,7 @@
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
 import type { Assessment, BackupAssessment, RestoreAssessment, StepTiming } from '../../activities/index.ts';
-import { OPERATION_OF } from '../../api/values/requests.ts';
+import { OPERATION_OF } from '../../api/actions.ts';
 import type { BackupEnding } from '../backup/state.ts';
 import type { Ending } from '../cluster/state.ts';
 

@@ -1,5 +1,6 @@
 /** Registers the handlers of a cluster's messages. */
-import { condition, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
+import { OPERATION_REQUESTS } from '../../api/actions.ts';
 import { operationWorkflowId } from '../../api/names.ts';
 import { clusterPlanAnswer, statusAnswer } from '../cluster/answers.ts';
 import { type Approval, approvalFrom, isNeeded, neededApproval } from '../cluster/approvals.ts';
@@ -14,16 +15,7 @@ import {
   resume,
   resync,
 } from '../cluster/state.ts';
-import {
-  approveSignal,
-  approveUpdate,
-  moveLeaderSignal,
-  moveLeaderUpdate,
-  replaceMemberSignal,
-  replaceMemberUpdate,
-  restartSignal,
-  restartUpdate,
-} from '../messages/cluster.ts';
+import { approveSignal, approveUpdate } from '../messages/cluster.ts';
 import { refusal } from '../messages/refusal.ts';
 import { isEnding } from '../messages/shapes.ts';
 import { handleCommonMessages, ignoreUnknownSignals } from './handlers.ts';
@@ -53,7 +45,7 @@ export function handleClusterMessages(cluster: ClusterState): void {
     plan: () => clusterPlanAnswer(cluster, operationWorkflowId(workflowInfo().workflowId)),
   });
   handleApprovals(cluster);
-  for (const form of REQUESTS) handleRequest(cluster, form);
+  for (const form of OPERATION_REQUESTS) handleRequest(cluster, form);
   ignoreUnknownSignals();
 }
 
@@ -99,52 +91,25 @@ async function nextPass(cluster: ClusterState): Promise<void> {
   await condition(() => cluster.passes > passes || cluster.gone, APPROVAL_WAITS);
 }
 
-/** How the requests of each kind are written. */
-const REQUESTS = [
-  {
-    kind: 'replaceMember',
-    signal: replaceMemberSignal,
-    update: replaceMemberUpdate,
-    field: 'member',
-    description: 'replace a member with a new one: {"member": "…", "by": "…", "reason": "…"}',
-  },
-  {
-    kind: 'moveLeader',
-    signal: moveLeaderSignal,
-    update: moveLeaderUpdate,
-    field: 'to',
-    description: 'move the leadership to a member: {"to": "…", "by": "…", "reason": "…"}',
-  },
-  {
-    kind: 'restart',
-    signal: restartSignal,
-    update: restartUpdate,
-    field: 'member',
-    description:
-      'restart one member, or all members one at a time: {"member": "…", "by": "…", "reason": "…"}',
-  },
-] as const;
-
 /** How long an update waits for a pass to judge its request; the request is kept all the same. */
 const VERDICT_WAITS = '60s';
 
 const RECORDED = 'the request is recorded, and no pass has processed it yet: send the query plan';
 
 /** A request is put on the list, and a pass judges it. */
-function handleRequest(
-  cluster: ClusterState,
-  { kind, signal, update, field, description }: (typeof REQUESTS)[number],
-): void {
-  const read = (sent: unknown) => requestOf(cluster, { kind, field, sent });
+function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[number]): void {
+  const { kind, field } = form;
+  const description = `${form.description}: {"${field}": "…", "by": "…", "reason": "…"}`;
+  const read = (sent: unknown) => requestOf(cluster, form, sent);
   const take = (sent: unknown): PersonRequest | string => {
     const request = read(sent);
     if (typeof request === 'string') cluster.refused = `${kind}: ${request}`;
     else ask(cluster, request);
     return request;
   };
-  setHandler(signal, sent => void take(sent), { description });
+  setHandler(defineSignal<[unknown]>(kind), sent => void take(sent), { description });
   setHandler(
-    update,
+    defineUpdate<string, [unknown]>(kind),
     async sent => {
       const request = take(sent);
       if (typeof request === 'string') throw refusal(request);

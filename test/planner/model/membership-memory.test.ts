@@ -7,7 +7,7 @@ import { replacementsAfter } from '../../../src/planner/model/replacements.ts';
 import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
 import type { PersonRequest } from '../../../src/planner/model/actor.ts';
 import { plan } from '../../../src/planner/plan.ts';
-import { judgeRequests } from '../../../src/planner/checks/human-requests.ts';
+import { judgeRequests } from '../../../src/planner/requests/judge.ts';
 import {
   aClaim,
   aCluster,

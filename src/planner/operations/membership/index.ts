@@ -5,6 +5,7 @@
  */
 import type { OperationRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
+import { aboutVoter, done } from '../../checks/human-requests.ts';
 import { lossOf } from '../../checks/evidence.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
@@ -79,6 +80,12 @@ export const scaleCluster: OperationRow = {
 };
 
 export const replaceMember: OperationRow = {
+  request: aboutVoter({
+    progress: ({ cluster, members }, { target }, view) => {
+      const isWhole = members.length >= cluster.config.size && !members.some(({ isLearner }) => isLearner);
+      return view === undefined && isWhole ? done(`${target} was replaced`) : undefined;
+    },
+  }),
   status: situation => ({ replacements: replacementsAfter(situation) }),
   conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
   isReached: (situation, _recorded, isDone) =>

@@ -3,7 +3,8 @@ import type { OperationRow } from '../../model/operation.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
-import { askedIds } from '../../checks/human-requests.ts';
+import { aboutVoter, askedIds, done, refused } from '../../checks/human-requests.ts';
+import { isHealthy } from '../../model/member-view.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */
 export function planMoveLeader(observation: Situation): Decision | undefined {
@@ -20,5 +21,17 @@ export function planMoveLeader(observation: Situation): Decision | undefined {
 }
 
 export const moveLeader: OperationRow = {
+  request: aboutVoter({
+    begin: view => {
+      if (view.leads) return done(`${view.name} is already the leader`);
+      return isHealthy(view)
+        ? undefined
+        : refused(`${view.name} is not known to be healthy, so it cannot become the leader`);
+    },
+    progress: (_situation, { target }, view) => {
+      if (view === undefined) return refused(`${target} is no longer a member`);
+      return view.leads ? done(`${target} is the leader`) : undefined;
+    },
+  }),
   isReached: (_situation, _recorded, isDone) => isDone === true,
 };

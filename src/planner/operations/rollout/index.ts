@@ -5,7 +5,8 @@
  * renders otherwise: that comes with the next pod.
  */
 import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
-import type { OperationRow } from '../../model/operation.ts';
+import type { PersonRequest } from '../../model/actor.ts';
+import type { Judgement, OperationRow } from '../../model/operation.ts';
 import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
@@ -20,13 +21,13 @@ import {
 } from '../../checks/obstacles.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { quorumSurvivesRestart } from '../../checks/preflight.ts';
-import { isHealthy } from '../../model/member-view.ts';
+import { isHealthy, type MemberView } from '../../model/member-view.ts';
 import { isComing, memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
-import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
+import { askedIds, done, refused, requestUnderWay } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
 import { allAreReady, handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
 
@@ -195,12 +196,28 @@ function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdate
 }
 
 export const rolloutCluster: OperationRow = {
+  request: { begin: podsToRestart, progress: restarted },
   takesAway: 'memberOfStep',
   status: situation => ({ storage: recordedStorage(situation) }),
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
   // Until the alarm is disarmed: it would be forgotten that the raised quota has not ended it.
   isUnfinished: observation => alarmsOfSpace(observation).length > 0,
 };
+
+/** The pods that a restart is asked of: of all members, or of the one that is named. */
+function podsToRestart({ cluster, pods }: Situation, view: MemberView | undefined): Judgement {
+  if (cluster.status.storage?.kind === 'EmptyDir')
+    return refused(
+      'the members store their data in their pods: a restart would delete the data of the member',
+    );
+  const meant = pods.filter(pod => pod.owned && (view === undefined || pod.name === view.name));
+  return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
+}
+
+function restarted({ pods }: Situation, _request: PersonRequest, ids: readonly string[]): Judgement {
+  const isBack = pods.every(pod => !pod.owned || (!ids.includes(pod.uid) && pod.ready));
+  return isBack ? done('restarted') : ids;
+}
 
 function isRolledOut(observation: Situation): boolean {
   // Of what cannot be carried out nothing was.

@@ -1,0 +1,65 @@
+/** What becomes of the requests that operations of the cluster carry out: each is judged by the row of its operation. Pure. */
+import { OPERATION_OF } from '../../api/actions.ts';
+import { refused } from '../checks/human-requests.ts';
+import { goesToSleep } from '../model/hibernation.ts';
+import type { PersonRequest } from '../model/actor.ts';
+import type { Judgement, RequestRow } from '../model/operation.ts';
+import type { Situation } from '../model/situation.ts';
+import { OPERATIONS } from '../operations/index.ts';
+
+/** What became of a request. */
+export type Verdict =
+  | { readonly id: PersonRequest['id']; readonly outcome: 'refused' | 'done'; readonly message: string }
+  | {
+      readonly id: PersonRequest['id'];
+      readonly outcome: 'accepted';
+      readonly ids: readonly string[];
+      readonly message: string;
+    };
+
+/** One verdict for each request, as things are now. */
+export function judgeRequests(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
+  return requests.map(request => {
+    const { id, ids } = request;
+    const judgement =
+      ids === undefined ? judgeNew(observation, request) : judgeAccepted(observation, request, ids);
+    if ('outcome' in judgement) return { id, ...judgement };
+    return { id, outcome: 'accepted', ids: judgement, message: accepted(request) };
+  });
+}
+
+/** Whether it can be taken on at all, and the ids of what it is about. */
+function judgeNew(observation: Situation, request: PersonRequest): Judgement {
+  const { cluster, membership } = observation;
+  if (cluster.deleting) return refused('the cluster is being deleted');
+  if (cluster.status.clusterID === undefined) return refused('the cluster is still being created');
+  if (goesToSleep(observation))
+    return refused('the cluster is hibernated: set spec.hibernated to false first');
+  if (!membership.known)
+    return refused(`no quorum answers, so the member list is not known: ${membership.message}`);
+  const { members: views } = observation;
+  const view = views.find(({ name, id }) => [name, id].includes(request.target));
+  if (request.target !== '' && view === undefined) {
+    const names = views.map(({ name }) => name).join(', ');
+    return refused(`${request.target} is not a member; the members are ${names}`);
+  }
+  return rowFor(request).begin(observation, view);
+}
+
+/** How far an accepted request has come. */
+function judgeAccepted(observation: Situation, request: PersonRequest, ids: readonly string[]): Judgement {
+  if (observation.cluster.deleting) return refused('the cluster is being deleted');
+  return rowFor(request).progress(observation, request, ids);
+}
+
+/** A test makes sure that every operation with a request judges it. */
+function rowFor({ kind }: PersonRequest): RequestRow {
+  const operation = OPERATION_OF[kind];
+  const { request } = OPERATIONS[operation];
+  if (request === undefined) throw new TypeError(`${operation} does not judge the requests ${kind}`);
+  return request;
+}
+
+function accepted({ kind, target }: PersonRequest): string {
+  return `${kind} ${target === '' ? 'of all members' : target} is accepted: send the query plan to see its progress`;
+}
