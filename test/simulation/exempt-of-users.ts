@@ -28,7 +28,8 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
     nameAndCause: ['not (notReadyBecause === undefined)'],
   }),
   ...exempt('a step of a restore that is refused: test/planner/operations/restore/growing.test.ts', {
-    stepFailed: ['not (under === undefined)', 'not (under === undefined || isOpened(observation))'],
+    stepFailed: ['not (back === undefined)'],
+    restoreCluster: ['not (under === undefined)', 'not (under === undefined || isOpened(situation))'],
   }),
   ...exempt('authorities for a cluster that sleeps or wakes: test/activities/tls-authorities.test.ts', {
     isWaking: ['spec.hibernated === true || status?.incarnation === undefined'],
