@@ -175,7 +175,7 @@ class Link {
 
 /**
  * grpc-js gives whatever its filters throw as the outcome of a call: for an answer that says that it is compressed, and is not in a
- * way that is known, an Error without code, details and metadata. Whoever reads those would throw where nobody catches it.
+ * way that is known, an Error without code, details and metadata. A caller that reads those would throw where nothing catches it.
  */
 function wholeOutcome(said: Partial<StatusObject> & { readonly message?: unknown }): StatusObject {
   const { code = status.INTERNAL, metadata = new Metadata() } = said;

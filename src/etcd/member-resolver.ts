@@ -30,7 +30,7 @@ type ResolverParameters = ConstructorParameters<Parameters<typeof experimental.r
 class MemberResolver implements experimental.Resolver {
   readonly #listener: experimental.ResolverListener;
   readonly #address: Address | undefined;
-  #told = false;
+  #isReported = false;
 
   constructor(
     _target: ResolverParameters[0],
@@ -45,17 +45,17 @@ class MemberResolver implements experimental.Resolver {
     return target.path;
   }
 
-  /** The address never changes, so it is told once a lifetime; never synchronously, says the contract. */
+  /** The address never changes, so it is reported once in a lifetime; the contract requires: never synchronously. */
   updateResolution(): void {
-    if (this.#told) return;
-    this.#told = true;
+    if (this.#isReported) return;
+    this.#isReported = true;
     process.nextTick(() => {
       this.#listener(this.#endpoints(), {}, null, '');
     });
   }
 
   destroy(): void {
-    this.#told = false;
+    this.#isReported = false;
   }
 
   #endpoints(): Parameters<experimental.ResolverListener>[0] {

@@ -37,7 +37,7 @@ export interface EtcdMember {
   /** A linearizable range of one key that need not exist; never writes. Resolves to the store's revision. */
   linearizableRead(): Promise<{ readonly revision: string }>;
   /**
-   * A linearizable range over all keys that tells only their number: now, or at a revision. etcd walks its index for it. Fails
+   * A linearizable range over all keys that returns only their number: now, or at a revision. etcd walks its index for it. Fails
    * with `other` when the revision is a future one, or was compacted (at the very revision of the compaction it is not).
    */
   countKeys(revision?: string): Promise<KeyCount>;
@@ -91,7 +91,7 @@ export interface EtcdPort {
 }
 
 /**
- * Why a call failed, as far as can be told from one vantage point. `unreachable` never means dead.
+ * Why a call failed, as far as one observer can see. `unreachable` never means dead.
  * - `unreachable`: refused, reset, no route, TLS failure; `timeout`: no answer within the deadline;
  * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
  * - `refused`: a membership change that the server does not allow now (not enough healthy or started members, a learner

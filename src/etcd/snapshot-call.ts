@@ -19,9 +19,9 @@ import { messageOf } from '../api/values/message-of.ts';
 
 /** Of bytes that may be under way to us: with HTTP/2's own 64 KiB etcd would wait for a round trip every second message. */
 const WINDOW = 2 * 1024 * 1024;
-/** Of bytes that wait here for whoever reads. */
+/** Of bytes that wait here for the reader. */
 const ENOUGH = 1024 * 1024;
-/** Of memory that a piece takes besides its bytes: whoever sends them one by one would have a million pieces wait. */
+/** Of memory that a piece takes besides its bytes: a sender of single bytes would make a million pieces wait. */
 const COST_OF_PIECE = 256;
 /** Milliseconds. A connection whose other end vanished without a word is noticed; etcd calls pings more often than every 5 s an abuse. */
 const PING_EVERY = 10_000;
@@ -124,7 +124,7 @@ class SnapshotCall {
     this.#wake();
   }
 
-  /** Trailers come before the end of the data is told. */
+  /** Trailers come before the end of the data is reported. */
   #finish(said: IncomingHttpHeaders): void {
     const refusal = refusalOf(said);
     if (refusal !== undefined) return this.#fail(refusal);
@@ -150,7 +150,7 @@ class SnapshotCall {
   }
 
   #ping(): void {
-    // Whoever reads slowly has not come to hear of it yet.
+    // A slow reader has not seen it yet.
     if (this.#session.destroyed) return;
     const silent = (): void => this.#fail(unavailable('the connection received no data in time'));
     const timer = setTimeout(silent, PING_TIMEOUT);

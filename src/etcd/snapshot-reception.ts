@@ -1,5 +1,5 @@
 /**
- * Whether a member receives the database of the leader. It serves no client before it has all of it, so only its metrics tell, which are
+ * Whether a member receives the database of the leader. It serves no client before it has all of it, so only its metrics show it, which are
  * served from its start on (server/embed/etcd.go of etcd).
  */
 import { type IncomingMessage, request } from 'node:http';

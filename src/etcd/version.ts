@@ -1,4 +1,4 @@
-/** etcd tells its versions over HTTP only, on the port of its clients; grpc knows but the program's own. */
+/** etcd reports its versions over HTTP only, on the port of its clients; grpc knows but the program's own. */
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import type { IncomingMessage } from 'node:http';

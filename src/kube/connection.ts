@@ -1,4 +1,4 @@
-/** How to reach the apiserver: what credentials come to, whoever gives them. */
+/** How to reach the apiserver: the result of credentials from any source. */
 import { createHash } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 

@@ -58,7 +58,7 @@ function has(error: unknown, matches: (error: KubeError) => boolean): boolean {
 export const isNotFound = (error: unknown): boolean => has(error, e => e.code === 404);
 /** An answer, or all of a list together, is more than is read at once. */
 export const isTooLarge = (error: unknown): boolean => has(error, e => e.reason === 'TooLarge');
-/** The name is taken. The apiserver answers 409 for this and for a lost race; the reason tells them apart. */
+/** The name is taken. The apiserver answers 409 for this and for a lost race; the reason distinguishes them. */
 export const isAlreadyExists = (error: unknown): boolean => has(error, e => e.reason === 'AlreadyExists');
 /** The object is not what the caller had read: other resourceVersion, uid, or owner of a field. */
 export const isConflict = (error: unknown): boolean =>

@@ -183,7 +183,7 @@ export class LeaseElection {
     await pause(retryPeriodMs * (isFree ? Math.random() * 0.1 : 0.8 + Math.random() * 0.4), signal);
   }
 
-  /** Watches a lease that somebody holds until it may be taken (true), or nothing tells any more whether it is renewed (false). */
+  /** Watches a lease that somebody holds until it may be taken (true), or nothing shows any more whether it is renewed (false). */
   async #follow({ lease: from }: Observed): Promise<boolean> {
     try {
       return await watchLease({

@@ -76,7 +76,7 @@ export interface LeaseWatch {
 }
 
 /**
- * Resolves to true when the Lease may be taken: `heldForMs` says so, or is over. To false when nothing tells any more whether it is
+ * Resolves to true when the Lease may be taken: `heldForMs` says so, or is over. To false when nothing shows any more whether it is
  * renewed: it is gone, the signal fired, or the apiserver has ended the watch.
  * @throws KubeError when there can be no watch, or it breaks
  */

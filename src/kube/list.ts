@@ -11,7 +11,7 @@ export interface PagedListOptions extends ListOptions {
   readonly pageSize: number;
 }
 
-/** Of a page with several objects: objects may be of 1.5 MiB each, and whoever may make them decides how many there are. */
+/** Of a page with several objects: objects may be of 1.5 MiB each, and who creates them decides how many there are. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 /** Of what is read in one piece, such as one object with everything in it escaped. */
 const PIECE_BYTES = 32 * 1024 * 1024;

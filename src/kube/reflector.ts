@@ -259,7 +259,7 @@ export class Reflector {
     }
   }
 
-  /** @param isMade whether it was just made, as a watch tells: who takes a field away later leaves no trace among its managers */
+  /** @param isMade whether it was just created, as a watch reports it: who takes a field away later leaves no trace among its managers */
   #slim(object: KubeObject, isMade: boolean): KubeObject {
     if (!isMade) delete object.metadata.managedFields;
     const kept = this.#options.slim?.(object) ?? object;

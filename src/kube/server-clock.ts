@@ -1,5 +1,5 @@
 /**
- * The API server's clock, as the `Date` of its answers tells it. Ages are told by it: it gave the objects their times, and the clock
+ * The API server's clock, as the `Date` of its answers shows it. Ages are computed with it: it gave the objects their times, and the clock
  * of this machine may be minutes or months off. See docs/decisions/0015-a-pass-reads-live-and-a-step-checks-again.md.
  */
 import type { KubeLogger } from './port.ts';
@@ -24,7 +24,7 @@ export class ServerClock {
   readonly #logger: KubeLogger | undefined;
   /** How far the steady clock is ahead; as little as what was heard allows. */
   #aheadMs = 0;
-  #told = false;
+  #isLogged = false;
 
   constructor({ steady, wall, logger }: ServerClockOptions = {}) {
     this.#steady = steady ?? (() => performance.timeOrigin + performance.now());
@@ -42,22 +42,22 @@ export class ServerClock {
   ask(): (date: string | readonly string[] | undefined) => void {
     const asked = this.#steady();
     return date => {
-      const told = Date.parse(String(date));
-      if (Number.isNaN(told)) return;
-      const least = asked - told - RESOLUTION_MS;
-      const most = this.#steady() - told;
+      const answered = Date.parse(String(date));
+      if (Number.isNaN(answered)) return;
+      const least = asked - answered - RESOLUTION_MS;
+      const most = this.#steady() - answered;
       this.#aheadMs = Math.min(Math.max(this.#aheadMs, least), most);
-      this.#tell();
+      this.#logDifference();
     };
   }
 
-  #tell(): void {
+  #logDifference(): void {
     const aheadMs = this.aheadMs();
     const isNotable = Math.abs(aheadMs) >= NOTABLE_MS;
-    if (isNotable && !this.#told)
+    if (isNotable && !this.#isLogged)
       this.#logger?.warn('the clock of this machine differs from that of the API server', {
         aheadSeconds: Math.round(aheadMs / 1_000),
       });
-    this.#told = isNotable;
+    this.#isLogged = isNotable;
   }
 }

@@ -56,7 +56,7 @@ export function errorFromResponse(request: RequestName, response: FailedResponse
 
 /**
  * An apply or patch that names a uid is meant for that object alone. When another one has its name by now, the
- * apiserver says "field is immutable" (422, seen with 1.35), where a PUT or DELETE is told of a conflict.
+ * apiserver says "field is immutable" (422, seen with 1.35), where a PUT or DELETE gets a conflict.
  */
 function isOtherUid(code: number, causes: readonly ErrorCause[]): boolean {
   return code === 422 && causes.some(cause => cause.field === 'metadata.uid');

@@ -13,7 +13,7 @@ export interface TransportOptions {
   readonly attemptTimeoutMs: number;
   /** What the requests say they come from, in the API server's audit log; `etcd-operator` by default. */
   readonly userAgent?: string | undefined;
-  /** Told of the time in every answer. */
+  /** Called with the time in every answer. */
   readonly clock?: ServerClock | undefined;
 }
 

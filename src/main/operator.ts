@@ -1,5 +1,5 @@
 /**
- * The operator's entry point: puts everything together from the environment, runs until it is told to stop or
+ * The operator's entry point: puts everything together from the environment, runs until it is stopped or
  * something fails that only a restart can cure, and ends in order.
  */
 import { parseConfig } from './config/config.ts';

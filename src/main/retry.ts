@@ -7,7 +7,7 @@ export interface RetryOptions {
   /** Milliseconds before the second try; doubled each time up to `maxMs`. */
   readonly firstMs: number;
   readonly maxMs: number;
-  /** Told of each failure and of the wait that follows. What it throws ends the waiting. */
+  /** Called with each failure and the wait that follows. What it throws ends the waiting. */
   readonly onFailure: (error: unknown, waitMs: number) => void;
 }
 

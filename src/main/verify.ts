@@ -17,7 +17,7 @@ const LOOK_MS = 100;
 const [, , level = '', revision = ''] = process.argv;
 const snapshot = join(SCRATCH_FOLDER, SCRATCH_SNAPSHOT);
 
-/** Serves the scratch until the snapshot lies in it, whole, and whoever brought it has been told. */
+/** Serves the scratch until the snapshot lies in it, whole, and its sender got the answer. */
 async function receive(): Promise<void> {
   const { server, busy } = serveFolder(SCRATCH_FOLDER, { port: CLAIM_STORE_PORT, identity: IDENTITY_FOLDER });
   while (busy() > 0 || !(await fileExists(snapshot))) await pause(LOOK_MS);

@@ -11,7 +11,7 @@ const RENEWED_BEFORE = '720h0m0s';
 
 /**
  * The Certificates of a cluster with TLS.certManager; none for any other. Fields of cert-manager.io/v1 (its API reference:
- * CertificateSpec). A new key with every renewal, which cert-manager before 1.18 does only when told.
+ * CertificateSpec). A new key with every renewal, which cert-manager before 1.18 does only on request.
  */
 export function certificates(cluster: EtcdCluster): readonly ManifestObject[] {
   const issuer = cluster.spec.TLS?.certManager?.issuerRef;

@@ -28,7 +28,7 @@ export interface ClaimStoreOwner {
   readonly role?: 'volume' | 'verify';
 }
 
-/** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are told apart by their uids. */
+/** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are distinguished by their uids. */
 export function claimStoreName({ kind, name, uid, role }: ClaimStoreOwner): string {
   // A name may hold dots, and no part between two of them may begin with a dash.
   const short =

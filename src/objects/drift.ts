@@ -16,7 +16,7 @@ export interface StoredObject {
 
 /** Maps that server-side apply replaces as a whole: an entry that somebody added is an edit of ours. */
 const ATOMIC = ['spec.selector'];
-/** Lists whose items have owners of their own, by what tells the items apart: what others added stays. */
+/** Lists whose items have owners of their own, by what distinguishes the items: what others added stays. */
 const ITEM_KEYS: Readonly<Record<string, readonly string[]>> = {
   'spec.ports': ['port', 'protocol'],
   'metadata.ownerReferences': ['uid'],

@@ -1,8 +1,8 @@
 /**
  * How a member starts while its volume holds no log: who the initial cluster is, and whether it is new. etcd never reads
  * it again afterwards, but a volume can be emptied under a running pod, and then etcd would read it once more and
- * come back without what it has acknowledged. So it is told by annotations, which the kubelet resolves at every start
- * of the container (downward API), and which are sealed when the member was seen started: from then on it is told
+ * come back without what it has acknowledged. So its flags come from annotations, which the kubelet resolves at every start
+ * of the container (downward API), and which are sealed when the member was seen started: from then on they say
  * to join a cluster of itself alone, which etcd ignores where its log is and refuses where it is not.
  *
  * By arguments that name variables, not by variables of etcd's own: without its annotations etcd would start with its
@@ -73,9 +73,9 @@ function annotations(members: readonly NamedUrl[], state: 'new' | 'existing'): A
   };
 }
 
-/** What a member would do on an empty volume, as its pod tells it. */
+/** What a member would do on an empty volume, as its pod says. */
 export type FirstStart =
-  /** Refuse: it is told to be alone. */
+  /** Refuse: its initial cluster is itself alone. */
   | 'sealed'
   /** Bootstrap, join, or whatever somebody wrote into its annotations: it can be sealed. */
   | 'open'

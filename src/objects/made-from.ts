@@ -1,5 +1,5 @@
 /**
- * The specification that a pod was made from, on the pod itself: with it an operator can tell what changed because
+ * The specification that a pod was made from, on the pod itself: with it an operator can see what changed because
  * somebody asked for it from what changed because it is another release. Pure.
  */
 import { ANNOTATION_MADE_FROM } from '../api/names.ts';
@@ -17,7 +17,7 @@ export function madeFrom(cluster: EtcdCluster): Readonly<Record<string, string>>
   return text.length > MOST_BYTES ? {} : { [ANNOTATION_MADE_FROM]: text };
 }
 
-/** `cluster` with the specification that the annotation tells; undefined without one, or when it cannot be read. */
+/** `cluster` with the specification that the annotation contains; undefined without one, or when it cannot be read. */
 export function clusterAtPodCreation(
   cluster: EtcdCluster,
   annotation: string | undefined,
@@ -29,7 +29,7 @@ export function clusterAtPodCreation(
   return { ...cluster, spec, status: security === undefined ? status : { ...status, tls: security } };
 }
 
-/** The specification that the annotation tells; undefined without one, or when it cannot be read. */
+/** The specification that the annotation contains; undefined without one, or when it cannot be read. */
 export function specificationNoted(annotation: string | undefined): EtcdClusterSpec | undefined {
   return readNote(annotation)?.spec;
 }

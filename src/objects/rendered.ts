@@ -101,7 +101,7 @@ function withoutOwn(annotations: Readonly<Record<string, string>>): Record<strin
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !own(key)));
 }
 
-/** 64 bits in hexadecimal, as two FNV-1a hashes: it tells parts apart and guards nothing. */
+/** 64 bits in hexadecimal, as two FNV-1a hashes: it distinguishes parts and guards nothing. */
 function hash(text: string): string {
   let one = 0x811c9dc5;
   let other = 0x7ee3623b;

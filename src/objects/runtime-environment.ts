@@ -1,4 +1,4 @@
-/** What Go's runtime is told about the limits of its container. Pure. */
+/** What Go's runtime learns about the limits of its container. Pure. */
 import { parseQuantity } from '../api/values/quantity.ts';
 import type { EnvVar, RawObject } from '../api/schemas/types.ts';
 

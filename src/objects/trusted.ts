@@ -1,6 +1,6 @@
 /**
  * Which authorities a member trusts, on its pod: etcd reads certificate and key at each handshake and the authorities only when it
- * starts (etcd documentation, "Transport security model"), so what the Secret holds now does not tell. Pure.
+ * starts (etcd documentation, "Transport security model"), so what the Secret holds now does not show it. Pure.
  */
 import { ANNOTATION_AUTHORITIES } from '../api/names.ts';
 
@@ -24,7 +24,7 @@ export function authoritiesNote(trusted: TrustedAuthorities): Readonly<Record<st
   return text === '{}' || text.length > MOST_BYTES ? {} : { [ANNOTATION_AUTHORITIES]: text };
 }
 
-/** What the annotation tells; undefined without one, or when somebody damaged it. */
+/** What the annotation says; undefined without one, or when somebody damaged it. */
 export function readAuthorities(annotation: string | undefined): TrustedAuthorities | undefined {
   if (annotation === undefined) return undefined;
   try {

@@ -95,7 +95,7 @@ export async function within<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * Reads a source until the signal fires, even when the source has fallen silent. A source that is left early is told so, and
+ * Reads a source until the signal fires, even when the source has fallen silent. A source that is left early is notified, and
  * not waited for: it may be the one that hangs.
  */
 export async function* readWithin(

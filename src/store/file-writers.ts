@@ -1,6 +1,6 @@
 /**
  * Who wrote a file: a note beside it, made before the file has its name. Files have no metadata of ours, and a note alone proves
- * nothing: it tells number, size and time of the very file that it is about, which linking and renaming leave as they are.
+ * nothing: it returns number, size and time of the very file that it is about, which linking and renaming leave as they are.
  */
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';

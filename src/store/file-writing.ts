@@ -29,7 +29,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return first?.ino === second?.ino && first?.dev === second?.dev;
 }
 
-/** For file systems without hard links: whoever makes the claim first may rename, which would replace what is there. */
+/** For file systems without hard links: the first to create the claim may rename, which would replace what is there. */
 async function renameClaimed(unfinished: string, path: string, exists: () => StoreError): Promise<void> {
   const claim = join(dirname(path), `.${basename(path)}.claimed`);
   const held = await stat(claim).catch(() => undefined);
@@ -53,7 +53,7 @@ const PIECE = 512 * 1024;
 
 /**
  * Writes a stream to a new file and flushes it to the disk; resolves to its size in bytes. While a piece is written the next
- * is gathered, so chunks are read for a while after the next has come: whoever gives them does not write to them again.
+ * is gathered, so chunks are read for a while after the next has come: their producer does not write to them again.
  */
 export async function writeFlushed(
   path: string,

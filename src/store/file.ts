@@ -126,7 +126,7 @@ class FileStore implements Store {
         const { bytesRead, buffer } = await within(reading, bounds.signal);
         if (bytesRead === 0) return;
         position += bytesRead;
-        // Read ahead: whoever asked is busy with what it gets.
+        // Read ahead: the caller is busy with what it gets.
         reading = read(position);
         reading.catch(() => undefined);
         yield buffer.subarray(0, bytesRead);

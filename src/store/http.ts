@@ -49,11 +49,11 @@ export interface HttpOptions {
   readonly silenceMs: number;
   /** How often a request is tried at most. */
   readonly attempts: number;
-  /** Where stores may be besides what all may; absent: anywhere, for whoever trusts the endpoint. */
+  /** Where stores may be besides what all may; absent: anywhere, for a caller that trusts the endpoint. */
   readonly allowed?: AllowedAddresses | undefined;
   /** What is held of the answers that are read as one text. */
   readonly memory: StoreShare;
-  /** Whether the endpoint is one of whose errors only what a store says itself is told. */
+  /** Whether the endpoint is one of whose errors only what a store says itself is reported. */
   readonly isForeign?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Where tokens, and requests that serve whoever receives them, may be sent. Pure. */
+/** Where tokens, and requests that any receiver could use, may be sent. Pure. */
 import { type ObjectStoreType, STORES, storeRow } from '../api/stores.ts';
 import type { AllowedAddresses } from './addresses.ts';
 import { StoreError } from './port.ts';
@@ -9,7 +9,7 @@ function isCloud(type: ObjectStoreType, { protocol, hostname }: URL): boolean {
 }
 
 /**
- * Refuses an endpoint that is not the cloud's own. A token serves whoever receives it, and endpoints are written by users who
+ * Refuses an endpoint that is not the cloud's own. Any receiver of a token can use it, and endpoints are written by users who
  * may make resources in one namespace, which does not make the operator's identity theirs.
  * @param trusted names of hosts that are taken besides, also without TLS
  * @throws StoreError `invalid`
@@ -29,7 +29,7 @@ export function checkIdentityEndpoint(
 
 /**
  * Refuses an endpoint that is neither the cloud's own nor one that the Secret names (docs/decisions/0053-tenants-and-addresses.md). Google's tokens serve
- * whoever receives them; the signatures of Azure (Shared Key) and of OSS (V1 and V4) do not cover the host, so whoever receives a
+ * any receiver; the signatures of Azure (Shared Key) and of OSS (V1 and V4) do not cover the host, so a receiver of a
  * request can hand it on to the cloud and read the answer. Those of AWS (Signature Version 4) do.
  * @param allowed what the Secret and administrators name; undefined: everything
  * @throws StoreError `invalid`

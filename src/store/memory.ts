@@ -1,14 +1,14 @@
 /**
- * What all calls to stores hold together of what stores tell: texts while they are read, and names of objects for as long as their
+ * What all calls to stores hold together of what stores answer: texts while they are read, and names of objects for as long as their
  * store is open. Each call is bounded by itself; as many as there may be at once would be more than the process has. When all of it is
- * taken, the store that holds the most in the namespace that holds the most has to begin again later. So whoever names hostile
+ * taken, the store that holds the most in the namespace that holds the most has to begin again later. So a user who names hostile
  * stores, however many, takes from nobody else.
  */
 
 /** Bytes. Once understood they take a few times as much; the deployed heap has 640 MiB. */
 const MOST_TOGETHER = 64 * 1024 * 1024;
 
-/** Bytes that whoever lists may keep of an object, beside its name. */
+/** Bytes that the caller of a listing may keep of an object, beside its name. */
 export const OF_AN_OBJECT = 512;
 
 /** What is held had to be given up for others. */
@@ -17,7 +17,7 @@ class MemoryTaken extends Error {
   readonly code = MEMORY_TAKEN;
 }
 
-/** The code of the error that tells so. */
+/** The code of that error. */
 export const MEMORY_TAKEN = 'ERR_STORE_MEMORY';
 
 /** One for all stores of a process. */

@@ -47,7 +47,7 @@ export function endpointUrl(endpoint: string | undefined, fallback: string): URL
       `the endpoint "${text}" is not a valid address, for example https://host`,
     );
   const url = new URL(full);
-  // The location of a store is told to users, and stands in errors.
+  // The location of a store is shown to users, and is part of errors.
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     const host = `${url.protocol}//${url.host}${url.pathname}`;
     throw new StoreError(

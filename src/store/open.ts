@@ -25,7 +25,7 @@ function openWith<Type extends StoreType>(spec: StoreSpec<Type>, opening: Openin
 }
 
 export interface OpenOptions extends Partial<Omit<HttpOptions, 'isForeign'>> {
-  /** Variables in which clouds tell a pod its identity; default none. */
+  /** Variables in which clouds give a pod its identity; default none. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Hosts besides the clouds' own that may receive tokens of the pod's identity; default none. */
   readonly trustedHosts?: readonly string[];

@@ -1,4 +1,4 @@
-/** Alibaba OSS's signatures: V4, and V1 for endpoints that do not tell their region, which V4 needs. Pure. */
+/** Alibaba OSS's signatures: V4, and V1 for endpoints that do not name their region, which V4 needs. Pure. */
 import { createHash, createHmac } from 'node:crypto';
 import { encode, encodePath } from './names.ts';
 

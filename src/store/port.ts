@@ -22,7 +22,7 @@ export interface StoredObject {
   readonly size: number;
   /** When it appeared, by the store's clock: ISO 8601, UTC. */
   readonly modifiedAt: string;
-  /** Who wrote it, as its `put` was told. Only `head` knows; undefined also where nothing was told. */
+  /** Who wrote it, as passed to its `put`. Only `head` knows; undefined also if nothing was passed. */
   readonly writer?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface PutOptions extends CallOptions {
 export interface GetOptions extends CallOptions {
   /** The first byte that is wanted; default 0. The object's size is allowed and gives nothing. */
   readonly offset?: number | undefined;
-  /** Whoever reads is done with a chunk when it asks for the next: its memory may then be written to again. */
+  /** The reader is done with a chunk when it asks for the next: its memory may then be written to again. */
   readonly transient?: true | undefined;
 }
 

@@ -23,7 +23,7 @@ import { upload } from './upload.ts';
 /** Milliseconds for the look at what stands where an upload failed; the caller waits for it. */
 const LOOK_DEADLINE_MS = 10_000;
 
-/** Letters of all names of a listing, which whoever asks may keep: some 200,000 backups. */
+/** Letters of all names of a listing, which the caller may keep: some 200,000 backups. */
 const MOST_NAMES = 16 * 1024 * 1024;
 /** What a page counts beside its names: two thousand of nothing are too many. */
 const OF_A_PAGE = 8 * 1024;
@@ -66,7 +66,7 @@ export class RemoteStore implements Store {
     });
   }
 
-  /** Undefined: there is no such object, or no such bucket; not all stores tell them apart here. */
+  /** Undefined: there is no such object, or no such bucket; not all stores distinguish them here. */
   async #find(key: string, signal: AbortSignal): Promise<DescribedObject | undefined> {
     try {
       return await this.#protocol.head(key, signal);
@@ -156,7 +156,7 @@ export class RemoteStore implements Store {
     try {
       for await (const chunk of readWithin(content.body, bounds.signal)) {
         left -= chunk.length;
-        // Also of an object whose size the store does not tell: who asked for a small one need not expect a large one.
+        // Also of an object whose size the store does not report: who asked for a small one need not expect a large one.
         if (!(left >= 0))
           throw new StoreError('unavailable', `${what} returned more bytes than the store announced`);
         yield chunk;
@@ -169,7 +169,7 @@ export class RemoteStore implements Store {
     if (left !== 0) throw new StoreError('unavailable', `${what} ended ${left} bytes early`);
   }
 
-  /** That an object is not there may be because its bucket is not, which answers to HEAD cannot tell. Throws then. */
+  /** That an object is not there may be because its bucket is not, which answers to HEAD do not show. Throws then. */
   async #checkBucket(key: string, signal: AbortSignal): Promise<void> {
     await this.#protocol.page(key, undefined, signal).catch(error => {
       if (this.#protocol.translate(error, '').code === 'no-bucket') throw error;
@@ -239,7 +239,7 @@ export class RemoteStore implements Store {
   async close(): Promise<void> {
     await this.#protocol.close();
     await this.#alsoClose();
-    // Whoever has asked keeps the names for no longer.
+    // The caller keeps the names for no longer.
     this.#memory.give();
   }
 

@@ -64,8 +64,8 @@ export type GoogleCredentials =
 const GOOGLE_TOKENS = 'https://oauth2.googleapis.com/token';
 
 /**
- * Reads `access-token`, an OAuth token, or `credentials.json`, the file of an account. Other kinds of files tell Google's library
- * to read files of this pod, or to run programs, and where to send what comes of it: whoever writes a Secret is not to have that.
+ * Reads `access-token`, an OAuth token, or `credentials.json`, the file of an account. Other kinds of files make Google's library
+ * read files of this pod, or run programs, and send the result elsewhere: the author of a Secret must not be able to do that.
  */
 export function googleCredentials(data: SecretData): GoogleCredentials {
   const token = data['access-token']?.trim();

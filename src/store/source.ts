@@ -1,4 +1,4 @@
-/** The stream that is put: its own errors are told from the store's, and are thrown as they are. */
+/** The stream that is put: its own errors are distinguished from the store's, and are thrown as they are. */
 
 export interface Source {
   readonly body: AsyncIterable<Uint8Array>;

@@ -41,7 +41,7 @@ const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   full: 'free space in the store or raise its quota',
 };
 
-/** How the errors of one store are told. */
+/** How the errors of one store are reported. */
 interface TranslationOptions {
   /** What its own names of errors mean. */
   readonly codes: Readonly<Record<string, StoreErrorCode>>;
@@ -49,7 +49,7 @@ interface TranslationOptions {
   readonly isForeign: boolean;
 }
 
-/** How the errors of a store are told that was opened with these. */
+/** How the errors of a store are reported that was opened with these. */
 export function translationOf(
   codes: TranslationOptions['codes'],
   { secrets, http }: { readonly secrets: readonly string[]; readonly http: HttpOptions },
@@ -58,7 +58,7 @@ export function translationOf(
 }
 
 /**
- * Tells failures of an HTTP API in our own terms; a `StoreError` stays as it is.
+ * Reports failures of an HTTP API in our own terms; a `StoreError` stays as it is.
  * @param said reads what a store's answer says
  */
 export function translator(options: TranslationOptions, said: (failure: HttpFailure) => Said) {
@@ -89,7 +89,7 @@ function wordsOf({ code, message }: Said, isKnown: boolean): string {
 }
 
 /**
- * All that is told of an endpoint of a resource's author that does not answer as a store does: the ports that are open to the
+ * All that is reported of an endpoint of a resource's author that does not answer as a store does: the ports that are open to the
  * operator, and what listens there, are not for everybody who may write an endpoint.
  */
 function notReachable(what: string, code: StoreErrorCode): StoreError {
@@ -99,14 +99,14 @@ function notReachable(what: string, code: StoreErrorCode): StoreError {
   );
 }
 
-/** What was told had to be let go of; `src/store/memory.ts`. */
+/** What was read had to be released; `src/store/memory.ts`. */
 export function memoryTaken(what: string): StoreError {
   const why =
     'the answers of all stores together need too much memory, and those for this namespace the most; back up less often, or keep fewer objects below one path';
   return new StoreError('unavailable', `${what} failed: ${why}`);
 }
 
-/** The error of a call that got no answer. Of foreign errors only the code or class is told: the rest may hold secrets. */
+/** The error of a call that got no answer. Of foreign errors only the code or class is reported: the rest may hold secrets. */
 export function connectionError(error: unknown, what: string, how: TranslationOptions): StoreError {
   const fault = faultCode(error) ?? (error instanceof Error ? error.name : typeof error);
   if (fault === ADDRESS_REFUSED) {

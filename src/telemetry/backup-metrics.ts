@@ -35,7 +35,7 @@ const GAUGES: readonly {
 
 /**
  * Takes in one run that ended after the other.
- * @param current the EtcdBackups that exist, read on each scrape; none on a replica that does not watch: whoever follows them
+ * @param current the EtcdBackups that exist, read on each scrape; none on a replica that does not watch: a replica that follows them
  *   knows what is gone
  */
 export function backupMetrics(

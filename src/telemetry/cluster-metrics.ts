@@ -1,5 +1,5 @@
 /**
- * The state of each cluster as gauges, told by the replica that watches: whoever follows them knows what is gone. Labels are a resource's
+ * The state of each cluster as gauges, reported by the replica that watches: only that one knows what is gone. Labels are a resource's
  * namespace and name and nothing finer. Operations are counted where they are carried out.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';

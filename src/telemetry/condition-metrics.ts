@@ -1,11 +1,11 @@
-/** Which resources have a condition that somebody should know about. A resource that is well has no series at all. */
+/** Which resources have a condition that needs attention. A resource that is well has no series at all. */
 import { Gauge, type Registry } from 'prom-client';
 import type { WatchedConditions } from '../watcher/watcher-types.ts';
 
-/** A resource with conditions that are told. */
+/** A resource with conditions that are reported. */
 export type KnownConditions = WatchedConditions;
 
-/** @param source `current`: the resources that have any, read on each scrape; `most`: so many conditions are told by name */
+/** @param source `current`: the resources that have any, read on each scrape; `most`: so many conditions are reported by name */
 export function conditionMetrics(
   registry: Registry,
   { prefix, current, most }: Source & { readonly prefix: string; readonly most: number },

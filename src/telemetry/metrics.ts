@@ -41,7 +41,7 @@ export interface Metrics extends ActivityMetrics, TemporalMetrics {
   readonly knownClusters: (read: () => readonly KnownCluster[]) => void;
   /** Where to read which EtcdBackups exist, on each scrape. The last one given counts. */
   readonly knownBackups: (read: () => readonly KnownBackup[]) => void;
-  /** Where to read which resources have conditions that are told, on each scrape. The last one given counts. */
+  /** Where to read which resources have conditions that are reported, on each scrape. The last one given counts. */
   readonly knownConditions: (read: () => readonly KnownConditions[]) => void;
   /** Where to read which EtcdRequests are open, on each scrape; undefined on a replica that does not watch. The last one given counts. */
   readonly knownRequests: (read: () => RequestFigures | undefined) => void;
@@ -61,7 +61,7 @@ export interface Metrics extends ActivityMetrics, TemporalMetrics {
   readonly unwatchedNamespaces: (read: () => number) => void;
   /** One call to the apiserver. */
   readonly kubeCall: (call: CallReport) => void;
-  /** An error that nobody caught, by where Node says that it comes from. */
+  /** An uncaught error, by where Node says that it comes from. */
   readonly uncaught: (origin: NodeJS.UncaughtExceptionOrigin) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What Node does not tell of a certificate, read from its DER (RFC 5280, section 4.1). Throws a RangeError for what is cut off. */
+/** What Node does not expose of a certificate, read from its DER (RFC 5280, section 4.1). Throws a RangeError for what is cut off. */
 import type { X509Certificate } from 'node:crypto';
 
 interface Element {

@@ -1,4 +1,4 @@
-/** Authorities as they are told apart, without anything of them. */
+/** What distinguishes authorities, without any of their content. */
 import { createHash, type X509Certificate } from 'node:crypto';
 import { authoritiesOf } from './chain.ts';
 import type { Usage } from './go-rules.ts';
@@ -49,7 +49,7 @@ function fingerprint({ subject, publicKey, raw }: X509Certificate): string {
   return `${digest(subject ?? '', key)}.${digest(raw)}`;
 }
 
-/** 64 bits: it tells apart the few that one bundle holds, and guards nothing. */
+/** 64 bits: it distinguishes the few that one bundle holds, and guards nothing. */
 function digest(...parts: readonly (string | Buffer)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(part).update('\0');

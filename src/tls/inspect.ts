@@ -59,7 +59,7 @@ export interface Inspection {
   readonly dnsNames: readonly string[];
 }
 
-/** A parsed pair; parts that cannot be parsed are undefined, and told as faults. */
+/** A parsed pair; parts that cannot be parsed are undefined, and reported as faults. */
 interface Parsed {
   readonly certs: readonly X509Certificate[] | undefined;
   readonly key: KeyObject | undefined;
@@ -94,7 +94,7 @@ export function inspect(material: Material, demands: Demands): Inspection {
 
 /**
  * Whether who presents `cert` is trusted by who trusts `ca`; with `now`, in milliseconds since the epoch, by authorities that are
- * valid then, if any is. True when either cannot be parsed, and of authorities that have all ended: that is told elsewhere.
+ * valid then, if any is. True when either cannot be parsed, and of authorities that have all ended: that is reported elsewhere.
  */
 export function trusts(
   ca: string,

@@ -12,7 +12,7 @@ export function notValid(
   return { kind: 'NotYetValid', detail: `it is valid from ${iso(validFromDate)} on only` };
 }
 
-/** Those that are valid; all when none is, which is told elsewhere. */
+/** Those that are valid; all when none is, which is reported elsewhere. */
 export function validAt(certificates: readonly X509Certificate[], now: number): readonly X509Certificate[] {
   const valid = certificates.filter(each => notValid(each, now) === undefined);
   return valid.length === 0 ? certificates : valid;

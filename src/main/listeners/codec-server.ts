@@ -68,7 +68,7 @@ async function answer(
 
 /**
  * Lets in who is no page of a stranger: a browser names the page that asks, whatever name of this machine it has asked for
- * (Fetch, 3.2). Tells the browser that a page of the UI may read the answer.
+ * (Fetch, 3.2). Allows the browser that a page of the UI may read the answer.
  */
 function admit(
   { origins, namespace }: CodecServerOptions,

@@ -1,6 +1,6 @@
 /**
  * Bounds what strangers can take of a listener: how many connections there are, how long a request may take to arrive, how
- * long a reader may be silent. A port is open to whoever reaches the pod, and the kubelet has to get through beside them.
+ * long a reader may be silent. A port is open to everyone who can connect to the pod, and the kubelet has to get through beside them.
  */
 import type { Server as HttpServer, ServerOptions } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';

@@ -61,7 +61,7 @@ const serving = 1;
 
 /**
  * Asks Temporal's frontend; a worker's own state stays RUNNING while its server is dead.
- * @param refused whether other calls are refused: many a server tells everybody that it serves
+ * @param refused whether other calls are refused: many servers report to every client that they serve
  */
 export function temporalServing(
   current: () => Connection,
@@ -137,7 +137,7 @@ export interface ServingOptions {
 }
 
 /**
- * Serves pages to GET, to whoever asks and however they ask: no request ends the process or keeps others from being answered.
+ * Serves pages to GET, to any client and whatever it sends: no request ends the process or keeps others from being answered.
  * @throws when the port is taken
  */
 export async function servePages(

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 
 /**
  * Twelve hexadecimal digits, equal for all replicas of one ServiceAccount and different for all others, also those of the same name in another
- * Kubernetes cluster. Undefined outside of a pod, and when the token does not tell.
+ * Kubernetes cluster. Undefined outside of a pod, and when the token does not show it.
  */
 export async function findInstallation({
   inCluster,

@@ -19,7 +19,7 @@ export interface Kubernetes {
   /** For the election and nothing else. */
   readonly leaseClient: ClosableKubeClient;
   readonly events: EventRecorder;
-  /** The time by which ages are told. */
+  /** The time from which ages are computed. */
   readonly clock: ServerClock;
   /** After the last events are written. */
   close(): Promise<void>;

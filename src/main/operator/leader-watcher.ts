@@ -8,7 +8,7 @@ export interface LeaderWatcherDeps {
   /** Before a watcher starts. Resolves in time, whatever comes of it. */
   readonly prepare: () => Promise<void>;
   readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
-  /** Told when this replica begins and ceases to watch. */
+  /** Called when this replica begins and ceases to watch. */
   readonly onLeading: (isLeading: boolean) => void;
   /** How long a watcher whose term has ended goes on following what it watches, in milliseconds. */
   readonly keepMs: number;
@@ -90,7 +90,7 @@ export class LeaderWatcher {
     return this.#watcher?.backups() ?? [];
   }
 
-  /** The resources with conditions that somebody should know about; none on a replica that does not watch. */
+  /** The resources with conditions that need attention; none on a replica that does not watch. */
   conditions(): ReturnType<Watcher['conditions']> {
     return this.#watcher?.conditions() ?? [];
   }

@@ -55,7 +55,7 @@ export interface Operator {
 }
 
 /**
- * The watcher does not wait for Temporal for longer than this: it is what tells users that Temporal is away.
+ * The watcher does not wait for Temporal for longer than this: it is what reports to users that Temporal is away.
  * Within this time a Temporal that serves has been prepared, and no signal fails for the lack of a namespace.
  */
 const watchAfterMs = 5_000;
@@ -198,7 +198,7 @@ function startWorker(config: Config, context: WorkerContext): RunningWorker {
   let workers: Workers | undefined;
   const running = (async () => {
     workers = await makeWorkers(config, context);
-    // Told to stop while it was being made: a worker that never ran has nothing to end.
+    // Stopped while it was being made: a worker that never ran has nothing to end.
     if (!context.signal.aborted) await workers.run();
     if (!context.signal.aborted) throw new Error('the Temporal workers stopped unexpectedly');
   })().catch((error: unknown) => {

@@ -19,7 +19,7 @@ import { retryUntilDone } from '../retry.ts';
 import { terminateOtherGenerations } from '../temporal/generations.ts';
 import { LeaderWatcher } from './leader-watcher.ts';
 
-/** A leader that is not heard of loses its lease for some seconds, whoever it may be to win the next term. */
+/** A leader that is not heard of loses its lease for some seconds, and may win the next term itself. */
 const KEEP_MS = 60_000;
 
 /** A member that takes longer to say how it is counts as silent; a pass then looks with more patience. */
@@ -39,7 +39,7 @@ export interface Watching {
   /** Whether this replica watches, or would as soon as it has listed everything. */
   leading(): boolean;
   synced(): boolean;
-  /** Tells the workflow of every resource to look, and starts those that do not run; if this replica watches. */
+  /** Signals the workflow of every resource, and starts those that do not run; if this replica watches. */
   renewAll(): void;
   /** Ends the watcher and gives the lease back. */
   stop(): Promise<void>;

@@ -20,7 +20,7 @@ async function askFor(kube: KubeClient, { image, pod }: Pick<Config, 'image' | '
   if (image !== undefined) return image;
   const object = await kube.get({ apiVersion: 'v1', kind: 'Pod', ...pod });
   const containers = object === undefined ? [] : containersOf(object);
-  // Whoever renamed it has one container, unless others were injected: then nobody can tell which is ours.
+  // If it was renamed there is one container, unless others were injected: then ours cannot be recognized.
   const own =
     containers.find(({ name }) => name === OPERATOR_CONTAINER) ??
     (containers.length === 1 ? containers[0] : undefined);

@@ -49,7 +49,7 @@ export function workerConnection(temporal: Place, credentials = NONE): Promise<N
   return NativeConnection.connect(connectionOptions(temporal, credentials));
 }
 
-/** Numbers of grpc/doc/statuscodes.md that are told apart here. */
+/** Numbers of grpc/doc/statuscodes.md that are distinguished here. */
 export const grpcStatus = {
   invalidArgument: 3,
   notFound: 5,

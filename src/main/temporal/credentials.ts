@@ -17,7 +17,7 @@ export interface TemporalCredentials {
   readonly tls: TlsCredentials | undefined;
   /** Undefined: none is sent. */
   readonly apiKey: string | undefined;
-  /** Equal for equal contents; tells nothing of them. */
+  /** Equal for equal contents; reveals nothing of them. */
   readonly digest: string;
 }
 

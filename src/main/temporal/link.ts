@@ -14,7 +14,7 @@ import { hasCredentialFiles, readCredentials, type TemporalCredentials } from '.
 import { assertUsable } from './namespace.ts';
 import type { Workers } from './worker.ts';
 
-/** What goes on with another connection when it is told to. */
+/** What continues on another connection when it is replaced. */
 type Reconnecting = Pick<Workers, 'reconnect'>;
 
 /** What is asked of a connection besides being there: ask for it anew for each call, as it is exchanged. */

@@ -78,7 +78,7 @@ export async function ensureNamespace(
   const found = await use(() => namespaceId(connection, namespace));
   if (found === undefined) await register(() => registerNamespace(connection, spec));
   const missing = await onceKnown(() => register(() => missingAttributes(connection, namespace)), signal);
-  if (missing === 'not told') {
+  if (missing === 'not listed') {
     await use(() => probe(connection, namespace)).catch((error: unknown) => {
       throw grpcCode(error) === grpcStatus.invalidArgument ? setupError(namespace, error) : error;
     });
@@ -91,7 +91,7 @@ export async function ensureNamespace(
   return {
     id,
     namespace: found === undefined,
-    searchAttributes: missing === 'not told' ? [] : missing,
+    searchAttributes: missing === 'not listed' ? [] : missing,
   };
 }
 
@@ -104,7 +104,7 @@ export function currentNamespaceId(connection: Connection, namespace: string): P
 }
 
 /**
- * Resolves when the server lets whoever asks use the namespace as the operator has to.
+ * Resolves when the server lets the caller use the namespace as the operator has to.
  * @throws the call's own error when it is refused, or the server cannot say
  */
 export function assertUsable(connection: Connection, namespace: string): Promise<void> {
@@ -156,11 +156,11 @@ async function registerNamespace(
 }
 
 /**
- * Which ones to register. `not told`: the server does not list them to everybody who may use them (the default authorizer only to
- * administrators of the namespace), so whether they are there only their use can tell.
+ * Which ones to register. `not listed`: the server does not list them to everyone who may use them (the default authorizer only to
+ * administrators of the namespace), so only their use shows whether they are there.
  * @throws TemporalSetupError when one exists with another type: it cannot be changed, only removed
  */
-async function missingAttributes(connection: Connection, namespace: string): Promise<string[] | 'not told'> {
+async function missingAttributes(connection: Connection, namespace: string): Promise<string[] | 'not listed'> {
   const listed = await connection.operatorService
     .listSearchAttributes({ namespace })
     .catch((error: unknown) => {
@@ -168,7 +168,7 @@ async function missingAttributes(connection: Connection, namespace: string): Pro
       if (code === grpcStatus.permissionDenied || code === grpcStatus.unimplemented) return undefined;
       throw error;
     });
-  if (listed === undefined) return 'not told';
+  if (listed === undefined) return 'not listed';
   const { customAttributes } = listed;
   return Object.entries(searchAttributes).flatMap(([name, type]) => {
     const found = customAttributes?.[name];
@@ -207,7 +207,7 @@ async function probe(connection: Connection, namespace: string): Promise<void> {
 
 /**
  * A signal to a workflow that is not there, which changes nothing: with a key that may only read, everything else succeeds, and only the
- * workers would find out. It tells nothing about a namespace that the server does not know yet: that comes first, also for strangers.
+ * workers would find out. It shows nothing about a namespace that the server does not know yet: that comes first, also for strangers.
  */
 async function tryToWrite(connection: Connection, namespace: string): Promise<void> {
   await ignoring(grpcStatus.notFound, () =>

@@ -4,7 +4,7 @@ import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/c
 
 /**
  * A call on a connection that was closed ends as cancelled. gRPC throws instead, and the client makes the next try of a call from
- * a timer: nobody could catch it, and whoever made the call would wait for ever.
+ * a timer: nothing could catch it, and the caller would wait forever.
  */
 const failWhenClosed: Interceptor = (options, nextCall) => {
   try {

@@ -83,7 +83,7 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
       taskQueue: config.taskQueue,
       workflowBundle: parts.workflowBundle,
     }),
-    // However slow a store is, and however many back up to it: whoever repairs a cluster has a place.
+    // However slow a store is, and however many back up to it: the repair of a cluster has a slot.
     await Worker.create({
       ...shared,
       taskQueue: transfersQueue(config.taskQueue),

@@ -1,7 +1,7 @@
 /** The bytes of a request as they come. Reading a stream in a loop of its own would copy what has come meanwhile into one piece. */
 import type { IncomingMessage } from 'node:http';
 
-/** Of bytes that wait here for whoever reads. */
+/** Of bytes that wait here for the reader. */
 const ENOUGH = 1024 * 1024;
 
 /** To be read once. Throws when the other side is gone before the end. A request that is left early can still be answered. */

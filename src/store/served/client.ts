@@ -27,14 +27,14 @@ export interface ServedAddress {
   readonly ca: string;
   readonly serverName: string;
   readonly token: string;
-  /** What is held of what it tells; absent: what it tells is bounded by itself only. */
+  /** Limits what is held of its answers; absent: only each answer is limited. */
   readonly memory?: StoreShare;
 }
 
 /** Silence of that many milliseconds is a connection that is dead. A disk may take long to flush what it was given. */
 const SILENCE_MS = 120_000;
 
-/** Bytes that the pod tells at once: a listing of tens of thousands of objects. Whoever may make pods may have made this one. */
+/** Bytes that the pod answers at once: a listing of tens of thousands of objects. A user who may create pods may have created this one. */
 const MOST_BYTES = 8 * 1024 * 1024;
 
 /** A call of the port, and the request that it becomes. */

@@ -1,6 +1,6 @@
 /**
  * A store over HTTPS, for the pod that a claim is mounted in: the operator runs elsewhere, and talks to it as to any other store.
- * Whoever has the token may do everything; nobody else anything.
+ * A client with the token may do everything, any other client nothing.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ export interface ServedError {
 
 /** A store that answers requests. */
 export interface ServedStore {
-  /** Never rejects. Whoever has no token is refused before anything of the request is read. */
+  /** Never rejects. A client without the token is refused before anything of the request is read. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Requests with the token that are being answered. */
   busy(): number;
@@ -39,7 +39,7 @@ export function serveStore(store: Store, token: string): ServedStore {
       }
       busy += 1;
       // Comes also when the other side goes away; until then what was said may not have reached it.
-      const told = new Promise(resolve => response.once('close', resolve));
+      const closed = new Promise(resolve => response.once('close', resolve));
       try {
         await handle(store, request, response);
       } catch (error) {
@@ -47,7 +47,7 @@ export function serveStore(store: Store, token: string): ServedStore {
         if (response.headersSent) response.destroy();
         else answer(response, 500, asServed(error));
       } finally {
-        await told;
+        await closed;
         busy -= 1;
         lastAsked = performance.now();
       }

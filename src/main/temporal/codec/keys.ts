@@ -20,7 +20,7 @@ export interface CodecKeys {
   /** The id of the key with which is encrypted; undefined: nothing is. */
   readonly active: string | undefined;
   readonly byId: ReadonlyMap<string, KeyObject>;
-  /** Equal for equal contents; tells nothing of them. */
+  /** Equal for equal contents; reveals nothing of them. */
   readonly digest: string;
 }
 
@@ -60,7 +60,7 @@ function activeOf(folder: string, state: string, keys: ReadonlyMap<string, KeyOb
   throw new Error(`${file} names the key ${id}, and ${folder} has no such file: add it, or name another key`);
 }
 
-/** Files of a mounted Secret are exchanged together: whoever reads them by the one link reads one state of it. */
+/** Files of a mounted Secret are exchanged together: a reader who follows the one link reads one state of it. */
 function presentState(folder: string): string {
   try {
     return realpathSync(join(folder, KUBELET_LINK));

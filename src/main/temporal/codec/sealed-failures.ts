@@ -10,7 +10,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 const converter = new DefaultFailureConverter({ encodeCommonAttributes: true });
 
 /**
- * Moves message and stack of whatever an activity throws into a payload of the failure, which the codec encrypts. Whoever has the
+ * Moves message and stack of whatever an activity throws into a payload of the failure, which the codec encrypts. A user who has the
  * codec reads them as before; others read `Encoded failure`. The type stays readable: by it Temporal decides about retries. To be the first
  * of the interceptors, which sees the error after the others.
  */
@@ -34,7 +34,7 @@ function sealed(thrown: unknown): ApplicationFailure {
   return error;
 }
 
-/** The SDK tells these by their class, and they say nothing. */
+/** The SDK recognizes these by their class, and they say nothing. */
 function isCancellation(thrown: unknown): boolean {
   return thrown instanceof CancelledFailure || (thrown instanceof Error && thrown.name === 'AbortError');
 }
