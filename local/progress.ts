@@ -48,7 +48,7 @@ export function formatDuration(milliseconds: number): string {
 
 /**
  * A progress view on a stream: on a terminal the running steps are redrawn in place; elsewhere every step
- * prints one line at its start and one at its end, and a heartbeat line tells what still runs.
+ * prints one line at its start and one at its end, and a heartbeat line says what still runs.
  */
 export function createProgress(options: ProgressOptions = {}): Progress {
   const stream = options.stream ?? process.stderr;

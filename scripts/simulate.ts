@@ -2,10 +2,10 @@
  * `npm run simulate`: worlds in memory, each from a seed (docs/development/simulation.md).
  *
  *   --steps N --seed S   worlds from S on until N steps (ticks) were made; the first breach ends it with 1, its faults are made
- *                        as few as it takes, and its story is told
+ *                        as few as it takes, and its story is printed
  *   --random N           a clean run: N seeds drawn at random and printed, from each as many steps; goes on after a breach, and fails at
  *                        the end if there was one
- *   --watched            in every world, and not in a quarter of them, workflows are told only what the watcher tells them
+ *   --watched            in every world, and not in a quarter of them, only the watcher signals workflows
  *   --keep               goes on after a breach
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
@@ -134,7 +134,7 @@ async function run(first: number, keeps: boolean): Promise<void> {
     await explain(seed);
     break;
   }
-  tell(sum, (performance.now() - begun) / 1000, coverage.counts);
+  printSummary(sum, (performance.now() - begun) / 1000, coverage.counts);
   if (values.gate) await guard(branches, first);
   for (const { at, text } of values.branches ? await branches.unreached('src/planner') : [])
     console.log(`never reached: ${at}: ${text}`);
@@ -156,7 +156,7 @@ async function guard(branches: Branches, seed: number): Promise<void> {
   for (const each of needless) console.log(`exempt, and reached this time: ${each}`);
 }
 
-function tell(
+function printSummary(
   { steps, passes, worlds, failures }: Readonly<Record<'steps' | 'passes' | 'worlds' | 'failures', number>>,
   seconds: number,
   counts: ReadonlyMap<string, number>,
@@ -171,7 +171,7 @@ function printCounts(counts: ReadonlyMap<string, number>): void {
     console.log(`${String(count).padStart(8)} ${what}`);
 }
 
-/** Tells a failure with as few faults as it takes, and how to replay it. */
+/** Prints a failure with as few faults as it takes, and how to replay it. */
 async function explain(seed: number): Promise<void> {
   const { shrink, simulate } = await import('../test/simulation/simulate.ts');
   const isWatched = values.watched;

@@ -87,7 +87,7 @@ function parseReport(json: string): Report | undefined {
 const MOST_RUN_AGAIN = 3;
 
 /**
- * The files of a level that are run again by themselves; none when what failed cannot be told to be theirs alone, or when
+ * The files of a level that are run again by themselves; none when it is not certain that they alone failed, or when
  * too many failed (docs/decisions/0057-tests-and-the-local-stack.md).
  * @param json the text of vitest's JSON report; undefined when it wrote none
  * @param before how many files of the run were run again already

@@ -17,7 +17,7 @@ export interface PlacedStack extends StoredStack {
   addresses: Addresses;
 }
 
-/** Everything that a change to one stack works on. Whoever holds it also holds the stack's lock. */
+/** Everything that a change to one stack works on. Its holder also holds the stack's lock. */
 export interface StackContext extends PlacedStack {
   toolchain: Toolchain;
   progress: Progress;

@@ -62,7 +62,7 @@ export interface PollOptions {
 
 /**
  * Calls `probe` until it gives something other than undefined and false. A throwing probe counts as "not yet";
- * its last error is told when the time is up.
+ * its last error is reported when the time is up.
  */
 export async function poll<T>(probe: () => Promise<T | undefined | false>, options: PollOptions): Promise<T> {
   const deadline = performance.now() + options.timeoutMilliseconds;

@@ -62,7 +62,7 @@ export function wantImages(context: StackContext, images: readonly Image[]): voi
 }
 
 /**
- * Brings the stack's images to every running node, two nodes at a time, and tells what each node got. Stopped
+ * Brings the stack's images to every running node, two nodes at a time, and says what each node got. Stopped
  * nodes get theirs when they start.
  */
 export async function refreshAllNodes(context: StackContext): Promise<Map<number, string[]>> {

@@ -11,8 +11,8 @@ const MARK = 'ETCD_OPERATOR_LOCAL_STACK';
 const LOG_LIMIT_BYTES = 32 * 1024 * 1024;
 
 /**
- * One process, told apart from every later one with the same number: the kernel counts `startTime` in clock
- * ticks since boot (proc_pid_stat(5), field 22), and `bootId` tells the boots apart.
+ * One process, distinguished from every later one with the same number: the kernel counts `startTime` in clock
+ * ticks since boot (proc_pid_stat(5), field 22), and `bootId` distinguishes the boots.
  */
 export const processSchema = z.object({
   pid: z.number().int().positive(),

@@ -27,7 +27,7 @@ export async function upgradeSchema(database: Database, tool: SqlTool): Promise<
     const run = (...command: string[]): Promise<unknown> =>
       tool([...to, '--connect-attributes', attributes, '--database', name, ...command]);
     await run('create-database');
-    // Refused when its tables are there, which is no fault: the next command tells what the database lacks.
+    // Refused when its tables are there, which is no fault: the next command says what the database lacks.
     await run('setup-schema', '--version', '0.0').catch(() => {});
     await run('update-schema', '--schema-name', schema);
   }

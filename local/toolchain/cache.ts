@@ -26,7 +26,7 @@ export interface Artefact {
 export interface InstallOptions {
   /** The cache folder; default `cacheDirectory()`. */
   cache?: string;
-  /** Told when another process builds the same artefact and this one waits for it. */
+  /** Called when another process builds the same artefact and this one waits for it. */
   onWait?: (message: string) => void;
 }
 

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 
 /**
  * Runs `work` while this process alone holds the lock file at `path`; waits while another one holds it, and
- * then tells `onWait` whom it waits for. The kernel holds the lock (flock(2), through util-linux) for a child
+ * then says `onWait` whom it waits for. The kernel holds the lock (flock(2), through util-linux) for a child
  * that ends when our end of its input closes: however this process ends, the lock is free at once, and a
  * lock file left behind never blocks anyone. The file carries the owner's process ID for users to read.
  */

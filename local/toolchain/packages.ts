@@ -97,7 +97,7 @@ async function moveInto(target: string, folders: readonly string[]): Promise<voi
   for (const folder of folders) if (existsSync(folder)) await cp(folder, target, { recursive: true });
 }
 
-/** Where the output of commands goes, and who is told what they are at. */
+/** Where the output of commands goes, and who is notified of their progress. */
 export interface Witness {
   log: string;
   report: Report;

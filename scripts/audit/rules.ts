@@ -1,4 +1,4 @@
-/** What a lock file of npm must be, as far as the file itself tells. */
+/** What a lock file of npm must be, as far as the file itself says. */
 import { type Lock, type LockedPackage, packageName, resolved } from '../lock-file.ts';
 import { INSTALL_SCRIPTS, LICENSES, LICENSES_OF, SAME_VERSION } from './allowed.ts';
 

@@ -7,7 +7,7 @@ const CLUSTER = 'namespace="$namespace",name="$cluster"';
 const MEMBERS = 'namespace="$namespace",etcd_cluster="$cluster"';
 const WINDOW = '$__rate_interval';
 
-/** A gauge of the cluster, whichever replica of the operator tells it. */
+/** A gauge of the cluster, from whichever replica of the operator. */
 const of = (metric: Metric): string => `max(${series(metric, CLUSTER)})`;
 const ofEach = (metric: Metric): string => ofMember(metric, MEMBERS);
 const rateOfEach = (metric: Metric): string => `sum by (pod) (rate(${series(metric, MEMBERS)}[${WINDOW}]))`;

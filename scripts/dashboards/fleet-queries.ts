@@ -11,7 +11,7 @@ const WINDOW = '$__rate_interval';
 export const own = (metric: Metric, more = ''): string =>
   series(metric, more === '' ? OPERATOR : `${OPERATOR},${more}`);
 /**
- * A gauge that the replica that watches tells. Others tell that there is nothing: without it there are no data, rather than a fleet of none.
+ * A gauge of the replica that watches. Without that replica there are no data, rather than a fleet of none.
  * @param aggregate for example `max by (health)`
  */
 export const ofWatcher = (aggregate: string, metric: Metric, more = ''): string =>

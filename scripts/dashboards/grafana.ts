@@ -5,7 +5,7 @@ import type { Dashboard, Limits, Panel, Row, Variable } from './panel.ts';
 const COLUMNS = 24;
 const HEIGHTS = { value: 4, graph: 8, table: 8 } as const;
 const TYPES = { value: 'stat', graph: 'timeseries', table: 'table' } as const;
-/** Whoever opens the dashboard chooses one. */
+/** The reader of the dashboard chooses one. */
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
 /** The content of the file of a dashboard. The same input gives the same bytes. */

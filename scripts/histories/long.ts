@@ -84,7 +84,7 @@ export const longHistories: readonly Scenario[] = [
     return { 'etcdCluster-repaired-by-passes': await editedFourTimes(bench, script) };
   },
 
-  /** A restore that cannot begin, for another reason each time, which its cluster is told. */
+  /** A restore that cannot begin, for another reason each time, which its cluster reports. */
   async function restoreContinued(bench) {
     const entity = bench.entity();
     let passes = 0;

@@ -7,7 +7,7 @@ Conditions are in \`status.conditions\` of a resource. Types and reasons are sta
 always has the same status, and \`Unknown\` is a status of its own: the operator could not find out. The message
 of a condition names the members, fields or Secrets that it is about.
 
-What passes is told only while it lasts: without Recovering, Scaling, Upgrading, UpgradeBlocked, Paused or QuorumAtRisk nothing of the kind goes on.
+What ends by itself is reported only while it lasts: without Recovering, Scaling, Upgrading, UpgradeBlocked, Paused or QuorumAtRisk nothing of the kind goes on.
 `;
 
 export function conditionsReference(): string {

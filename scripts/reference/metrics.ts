@@ -13,7 +13,7 @@ The gauges \`etcd_operator_fleet_*\`, \`etcd_operator_cluster_*\` and \`etcd_ope
 (\`etcd_operator_watcher_leader\` is 1). Those of the fleet are of all clusters and backups together, and as many however many there are:
 alert on them. At most \`METRICS_RESOURCES\` (${VARIABLES.METRICS_RESOURCES.default}) clusters, and as many backups, have gauges of their own,
 about ten each. If there are more, these are the clusters that are not available, then those of which the fewest members may fail, then
-the fullest; and the backups whose last success is the longest ago. As many conditions are told by name, the most serious first
+the fullest; and the backups whose last success is the longest ago. As many conditions are reported by name, the most serious first
 (\`etcd_operator_resource_condition\`); a resource that is well has none. No other label has values that grow with the number of resources. Counters and histograms are those of each replica: add them up.
 [Alerts](../operations/alerts.md) are written on these metrics.
 `;

@@ -76,7 +76,7 @@ export const ANNOTATION_STOPPED = `${GROUP}/stopped`;
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
 /** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */
 export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
-/** Of an EtcdRestore that was refused: whoever gives it another value asks for another look. */
+/** Of an EtcdRestore that was refused: anyone who gives it another value asks for another look. */
 export const ANNOTATION_LOOK_AGAIN = `${GROUP}/look-again`;
 /** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;
@@ -122,7 +122,7 @@ export type Kind = keyof typeof PLURALS;
 export const REQUEST_KIND = 'EtcdRequest';
 export const REQUEST_PLURAL = 'etcdrequests';
 
-/** One custom resource of a kind that is known. The uid tells a resource from a later one of the same name. */
+/** One custom resource of a kind that is known. The uid distinguishes a resource from a later one of the same name. */
 export type ResourceId = {
   readonly namespace: string;
   readonly name: string;

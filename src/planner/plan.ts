@@ -84,7 +84,7 @@ function admitting(decision: Decision, observation: Situation, actor: Actor): De
   if (steps.length === 0) return decision;
   const operation =
     decision.kind === 'operate' ? decision.operation : (underWay(observation) ?? 'repairCluster');
-  // Whoever is led away from for something that was aborted or is paused is led to again.
+  // A member whose clients were withdrawn for something that was aborted or is paused is admitted again.
   const asEnd = isWithdrawnOnly(observation, steps) ? asClosing : asRollback;
   const first = asEnd(operate(operation, steps));
   if (stopOf(first, observation, actor) !== undefined) return decision;

@@ -133,7 +133,7 @@ describe('what krew installs', () => {
     // The client of Temporal is loaded from within the program, too.
     const to = join(folder, 'report.tar.gz');
     const report = await etcd('report', 'example', '--to', to, '--temporal-address', '127.0.0.1:1', ...flags);
-    expect(report.stderr).toContain('workflows: Temporal at 127.0.0.1:1 did not tell them');
+    expect(report.stderr).toContain('workflows: Temporal at 127.0.0.1:1 did not return them');
     expect((await stat(to)).size).toBeGreaterThan(500);
   });
 });

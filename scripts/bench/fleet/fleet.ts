@@ -25,7 +25,7 @@ export const SPEC = { size: 3, version: '3.6.16', storage: { emptyDir: {} } } sa
 export const nameOf = (number: number): string => `fleet-${number}`;
 
 const QUIET_MS = 10_000;
-/** A watcher may tell of every cluster twice, some ten a second. */
+/** A watcher may signal every cluster twice, some ten a second. */
 const QUIET_PATIENCE_MS = { ofAll: 900_000, ofEach: 200 } as const;
 const REPAIR_PATIENCE_MS = 180_000;
 

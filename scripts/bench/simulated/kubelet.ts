@@ -17,8 +17,8 @@ interface Started {
   readonly started: string;
   isRunning: boolean;
   isReady: boolean;
-  /** What was told last: one call after the other, or an older word would overtake a newer one. */
-  told: Promise<void>;
+  /** What was reported last: one call after the other, or an older word would overtake a newer one. */
+  reported: Promise<void>;
 }
 
 const RETRY_MS = 1_000;
@@ -76,7 +76,7 @@ export class SimulatedKubelet {
       started: new Date().toISOString(),
       isRunning: false,
       isReady: false,
-      told: Promise.resolve(),
+      reported: Promise.resolve(),
     };
     const { cluster, host } = started;
     this.#running.set(uid, started);
@@ -87,9 +87,9 @@ export class SimulatedKubelet {
     const failure = this.#etcd.start({ host, args: startArguments(pod), disk: uid, version: '3.6.16' });
     if (failure !== undefined) throw new Error(`${pod.metadata.name} does not start: ${failure}`);
     started.isRunning = true;
-    await this.#tell(started);
+    await this.#enqueue(started);
     // The last one to start makes the quorum that the others wait for.
-    for (const other of this.#clusters.get(cluster) ?? []) await this.#tell(other);
+    for (const other of this.#clusters.get(cluster) ?? []) await this.#enqueue(other);
   }
 
   /** Pods are on no node: the apiserver removes them at once. */
@@ -105,43 +105,43 @@ export class SimulatedKubelet {
     this.#free.push(ended.host);
   }
 
-  #tell(started: Started): Promise<void> {
-    started.told = started.told.then(() => this.#reportUntilAccepted(started));
-    return started.told;
+  #enqueue(started: Started): Promise<void> {
+    started.reported = started.reported.then(() => this.#reportUntilAccepted(started));
+    return started.reported;
   }
 
-  /** As a kubelet does: what was not heard is told again for as long as there is the pod. */
+  /** As a kubelet does: what was not heard is reported again for as long as there is the pod. */
   async #reportUntilAccepted(started: Started): Promise<void> {
     while (this.#running.has(started.pod.metadata.uid ?? '')) {
       try {
         return await this.#report(started);
       } catch (error) {
-        console.log(`the status of pod ${started.pod.metadata.name} is told again: ${String(error)}`);
+        console.log(`the status of pod ${started.pod.metadata.name} is reported again: ${String(error)}`);
         await delay(RETRY_MS);
       }
     }
   }
 
-  /** What a kubelet tells of a pod; once it is ready nothing of it changes any more. */
-  async #report(told: Started): Promise<void> {
-    if (told.isReady) return;
-    const process = this.#etcd.process(told.host);
+  /** What a kubelet reports of a pod; once it is ready nothing of it changes any more. */
+  async #report(reported: Started): Promise<void> {
+    if (reported.isReady) return;
+    const process = this.#etcd.process(reported.host);
     const isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;
-    const { namespace, name } = told.pod.metadata;
-    const state = { running: { startedAt: told.started } };
-    const [container] = (told.pod['spec'] as { containers: { name: string; image: string }[] }).containers;
+    const { namespace, name } = reported.pod.metadata;
+    const state = { running: { startedAt: reported.started } };
+    const [container] = (reported.pod['spec'] as { containers: { name: string; image: string }[] }).containers;
     const status = {
       phase: 'Running',
-      podIP: told.host,
-      podIPs: [{ ip: told.host }],
-      startTime: told.started,
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: told.started }],
+      podIP: reported.host,
+      podIPs: [{ ip: reported.host }],
+      startTime: reported.started,
+      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: reported.started }],
       containerStatuses: [
         {
           name: container?.name,
           image: container?.image,
           imageID: '',
-          containerID: `containerd://${told.host}`,
+          containerID: `containerd://${reported.host}`,
           ready: isReady,
           restartCount: 0,
           state,
@@ -150,6 +150,6 @@ export class SimulatedKubelet {
     };
     const ref = { apiVersion: 'v1', kind: 'Pod', namespace, name };
     await this.#kube.patch(ref, { status }, { type: 'merge', subresource: 'status' });
-    told.isReady = isReady;
+    reported.isReady = isReady;
   }
 }

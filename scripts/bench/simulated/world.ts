@@ -123,7 +123,7 @@ async function applyManifests(
   await kubectl('create', 'namespace', namespace);
 }
 
-/** Waits for every one before it fails, so that what has started meanwhile is known to whoever ends it. */
+/** Waits for every one before it fails, so that what has started meanwhile is known to the code that ends it. */
 async function allOf<T extends readonly Promise<unknown>[]>(
   promises: readonly [...T],
 ): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {

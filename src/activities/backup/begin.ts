@@ -12,7 +12,7 @@ import {
   setFinalizer,
 } from '../resource/etcd-backup.ts';
 
-/** Records the run, so that whoever goes on after a crash makes the same one. Done twice it finds itself done. */
+/** Records the run, so that the attempt after a crash makes the same one. Done twice it finds itself done. */
 export async function beginBackup(
   deps: Dependencies,
   ref: BackupRef,

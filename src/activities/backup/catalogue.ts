@@ -123,7 +123,7 @@ export async function findWritten(
     : [await store.head(place.key, options)].filter(object => object !== undefined);
   for (const object of objects) {
     const manifest = await readManifest(store, object.key, options);
-    // Neither name nor time tells whose it is: another resource may write to the same path.
+    // Neither name nor time says whose it is: another resource may write to the same path.
     const found =
       manifest === undefined
         ? await described(folder, { object, startedAt }, options)
@@ -144,7 +144,7 @@ interface Manifested {
   readonly startedAt: string;
 }
 
-/** An object with a manifest of ours: of this run, or the single backup that status tells of, whose server has got another name. */
+/** An object with a manifest of ours: of this run, or the single backup that the status names, whose server has got another name. */
 function writtenAs(
   { backup, isPeriodic }: BackupFolder,
   { key, manifest, startedAt }: Manifested,
@@ -164,7 +164,7 @@ async function described(
   { object, startedAt }: { readonly object: StoredObject; readonly startedAt: string },
   options: CallOptions,
 ): Promise<Found | undefined> {
-  // A listing does not tell who wrote it.
+  // A listing does not say who wrote it.
   const { writer = '' } = (isPeriodic ? await store.head(object.key, options) : object) ?? {};
   const mark = writerOf(backup, startedAt, '');
   if (!writer.startsWith(mark)) return undefined;
@@ -231,7 +231,7 @@ export async function proveObject(
 
 /**
  * What the manifests say of all objects that this resource wrote, and manifests of its whose object is gone. A copy that somebody made of
- * an object and its manifest tells of the original: it is nobody's.
+ * an object and its manifest describes the original: it is nobody's.
  */
 export async function listOurs(
   folder: BackupFolder,
@@ -251,7 +251,7 @@ export async function listOurs(
     const manifest = await readManifest(store, objectKey, options);
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
     if (manifest.entry.location !== locationOn(folder, objectKey)) continue;
-    // A listing may have been read before the object was there: its manifest is all that tells whose it is.
+    // A listing may have been read before the object was there: its manifest is all that says whose it is.
     const isThere = keys.has(objectKey) || (await store.head(objectKey, options)) !== undefined;
     if (isThere) entries.push(manifest.entry);
     else orphans.push(key);

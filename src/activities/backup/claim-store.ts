@@ -29,7 +29,7 @@ export interface ClaimStoreDeps {
   readonly time: WaitTime;
   /** The image that holds this program. */
   readonly image: () => Promise<string>;
-  /** What all stores hold of what they tell. */
+  /** What all stores hold of their answers. */
   readonly memory: StoreMemory;
 }
 

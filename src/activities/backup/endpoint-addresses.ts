@@ -1,7 +1,7 @@
 /**
  * What stands behind an endpoint that a resource names. The operator reaches the etcd of every namespace, its author does not:
  * so without an administrator's word only what runs in the resource's own namespace is dialled, found through Kubernetes and not
- * through DNS, and pods instead of the addresses of Services, since whoever may write EndpointSlices decides where those lead.
+ * through DNS, and pods instead of the addresses of Services, since anyone who may write EndpointSlices decides where those lead.
  */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -82,7 +82,7 @@ async function ofService(
 ): Promise<Found> {
   const { namespace, name } = service.metadata;
   const { selector, isHeadless, isExternal, ports } = readService(service);
-  // Whoever leaves the selector out says where it leads, as with ExternalName.
+  // A Service without a selector leads where its author says, as with ExternalName.
   if (isExternal || selector === '') return { kind: 'foreign' };
   const served = ports.find(each => each.port === port);
   if (!isHeadless && served === undefined)

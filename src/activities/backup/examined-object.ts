@@ -57,9 +57,9 @@ export async function examine(
     refuseUnlike(entry, { sha256: proof.sha256, location, manifest: manifestKey(key) });
   const ranges = rangesOf(store, key, options);
   // Of compressed bytes no page can be read by itself. Who described an object that another one wrote did not know its version.
-  const told = manifest?.snapshot.storageVersion ?? '';
-  const isRead = told === '' && compression === 'none';
-  const storageVersion = isRead ? await storageVersionOf(ranges) : told;
+  const recorded = manifest?.snapshot.storageVersion ?? '';
+  const isRead = recorded === '' && compression === 'none';
+  const storageVersion = isRead ? await storageVersionOf(ranges) : recorded;
   const authEnabled = compression === 'none' && (await asksForUsers(ranges));
   return {
     location,
@@ -109,7 +109,7 @@ function refuseOther(
   throw new EtcdError('corrupt', message);
 }
 
-/** A backup that is not what its manifest tells of, or that was found bad. */
+/** A backup that is not what its manifest describes, or that was found bad. */
 function refuseUnlike(
   { verified = '', sha256 }: BackupEntry,
   object: { readonly sha256: string; readonly location: string; readonly manifest: string },

@@ -1,5 +1,5 @@
 /**
- * How many keys a snapshot holds, told only where it is certain: counted right before it, by a cluster that nobody wrote to until
+ * How many keys a snapshot holds, reported only where it is certain: counted right before it, by a cluster that nobody wrote to until
  * it had ended. A guess would have a restore refuse a good backup (issue 5, C4).
  */
 import type { KeyCount } from '../../etcd/answers.ts';
@@ -33,7 +33,7 @@ export async function readBefore(
 
 /**
  * The number of keys in a snapshot that has ended, of which this was counted before. Undefined when the cluster was written to
- * meanwhile, since the snapshot may hold part of that, and when nobody tells.
+ * meanwhile, since the snapshot may hold part of that, and when nothing shows it.
  */
 export async function keysHeld(
   { deps }: Asking,

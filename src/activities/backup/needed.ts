@@ -14,7 +14,7 @@ const IN_PASS = { timeoutMs: 10_000 };
 
 /**
  * Which of these backups EtcdRestores have begun with and may still have to read. They go when those have ended. All namespaces that
- * this operator looks after are asked, so whoever needs it asks only when something is to be deleted. In the EtcdBackup's own
+ * this operator looks after are asked, so callers ask only when something is to be deleted. In the EtcdBackup's own
  * namespace the location is enough. Elsewhere it may be one of a store of somebody's own: there the restore has to have read the
  * very content, by its SHA-256.
  * @throws when a namespace does not answer, or refuses and has not done so for long: nothing may be deleted then

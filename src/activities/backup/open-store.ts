@@ -16,7 +16,7 @@ import { hostsOfSecret } from './secret-hosts.ts';
 export interface StoreDeps extends ClaimStoreDeps {
   /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */
   readonly identityNamespaces: readonly string[];
-  /** In which clouds tell the pod its identity. */
+  /** In which clouds give the pod its identity. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Where stores may be besides what all may: hosts, addresses, blocks. */
   readonly storesAllowed: readonly string[];

@@ -45,7 +45,7 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
       ref,
       entries.filter(({ location }) => !gone.has(location)),
     );
-    if (gone.size > 0) tell(deps, ref, [...gone]);
+    if (gone.size > 0) recordDeleted(deps, ref, [...gone]);
   } finally {
     await store.close();
   }
@@ -62,7 +62,7 @@ async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entrie
   });
 }
 
-function tell(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {
+function recordDeleted(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {
   const [first = ''] = gone;
   const message = gone.length === 1 ? `${first} deleted` : `${gone.length} backups deleted, ${first} first`;
   const kind = 'EtcdBackup';

@@ -1,5 +1,5 @@
 /**
- * Where what a Secret holds may be sent. Whoever may create an EtcdBackup names any Secret of the namespace, and an endpoint; who
+ * Where what a Secret holds may be sent. Anyone who may create an EtcdBackup names any Secret of the namespace, and an endpoint; who
  * may change the Secret says which hosts it is for (docs/decisions/0053-tenants-and-addresses.md).
  */
 import { ANNOTATION_HOSTS } from '../../api/names.ts';

@@ -212,7 +212,7 @@ function noAddress(text: string): BackupFailure {
   );
 }
 
-/** Whether anything is there was not looked at, so this cannot tell. */
+/** Whether anything is there was not looked at, so this is not known. */
 function foreignAddress(text: string, namespace: string): BackupFailure {
   return new BackupFailure(
     'never',
@@ -246,7 +246,7 @@ async function readClientTls({ kube }: Dependencies, backup: EtcdBackup): Promis
   );
 }
 
-/** @param foreign the hosts that they would be sent to which are not of the namespace: whoever runs a pod there can read its Secrets anyway */
+/** @param foreign the hosts that they would be sent to which are not of the namespace: anyone who runs a pod there can read its Secrets anyway */
 async function readCredentials(
   { kube, credentialHosts = [] }: Dependencies,
   backup: EtcdBackup,

@@ -209,7 +209,7 @@ async function adopt(
   const named = /_v(\d+)_[^/]*$/.exec(key)?.[1];
   const proof = { size: snapshotSize, sha256: databaseSha256, storageVersion: '' };
   const of = { key, size, sha256, proof, seconds: (deps.now() - begun) / 1000 };
-  // A restore may have made the cluster another one since. Which version the one before had nobody tells.
+  // A restore may have made the cluster another one since. Nothing shows which version the former one had.
   const version = clusterId === source.clusterId ? source.version : '';
   return finish(run, { clusterId, version, name: '', revision: named ?? '' }, of);
 }

@@ -1,4 +1,4 @@
-/** What the tools of the cluster's own etcd say of an object of the store, judged; and the manifest that tells of it. */
+/** What the tools of the cluster's own etcd say of an object of the store, judged; and the manifest that describes it. */
 import type { BackupManifest, LiveHashes } from '../../api/derived/backup-manifest.ts';
 import { manifestKey, nextManifestKey } from '../../api/derived/backup-names.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
@@ -66,8 +66,8 @@ export function keyOf({ folder }: Pick<Run, 'folder'>, { location }: Pick<Backup
 }
 
 /**
- * Writes another manifest in the place of the one that there is. No store replaces an object, so the new one lies beside it first: whoever
- * finds no manifest reads that (catalogue.ts), and whoever was killed in between finds it and goes on.
+ * Writes another manifest in the place of the one that there is. No store replaces an object, so the new one lies beside it first: a reader
+ * that finds no manifest reads that (catalogue.ts), and an attempt after a crash in between finds it and continues.
  */
 export async function replaceManifest(
   store: Store,

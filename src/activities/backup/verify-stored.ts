@@ -60,7 +60,7 @@ export async function verifyStoredBackup(
   const accepted = { uids: [step.request], outcome: { state: 'accepted', message } } as const;
   if (!(await acceptRequests(deps, { kind: 'EtcdBackup', ...ref }, accepted)))
     throw preconditionChanged('the request for this verification has ended');
-  // Whoever deletes the resource waits until the verification has ended, and nothing of it is left.
+  // A deletion of the resource waits until the verification has ended, and nothing of it is left.
   const backup = await setFinalizer(deps.kube, read, true);
   await record(order, verification => verification);
   const bounds = { signal: Context.current().cancellationSignal, deadlineMs: step.secondsLeft * 1_000 };
@@ -113,7 +113,7 @@ async function manifestOf(
   throw new BackupFailure('never', message);
 }
 
-/** Status and manifest tell of the same bytes, unless somebody has put others in their place. */
+/** Status and manifest describe the same bytes, unless somebody has put others in their place. */
 function unlike({ sha256 }: BackupEntry, { entry }: BackupManifest, { folder }: Run): string | undefined {
   if (sha256 === undefined || entry.sha256 === sha256) return undefined;
   return `its manifest records the SHA-256 ${entry.sha256 ?? 'none'}, and the status of EtcdBackup ${folder.backup.metadata.name} ${sha256}`;

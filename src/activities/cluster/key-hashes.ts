@@ -12,7 +12,7 @@ export type HashAnswer = { readonly name: string } & (
 
 export interface Hashing {
   readonly pods: readonly PodFacts[];
-  /** Told how many have answered, whenever one does. */
+  /** Called with how many have answered, whenever one does. */
   readonly answered: (count: number) => void;
   /** Ends every call. */
   readonly signal: AbortSignal;

@@ -15,7 +15,7 @@ export const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificat
 /** cert-manager writes whose Secret it is onto each that it makes, and overwrites any other of that name. */
 const MADE_FOR = 'cert-manager.io/certificate-name';
 
-/** What is asked for, and names that are not free. A list tells a kind that is not served from an object that is not there. */
+/** What is asked for, and names that are not free. A list distinguishes a kind that is not served from an object that is not there. */
 export async function requestFacts(
   kube: KubeClient,
   cluster: EtcdCluster,

@@ -95,7 +95,7 @@ function membersOf(cluster: EtcdCluster): readonly string[] {
   return Array.from({ length: size }, (_, serial) => memberName(cluster.metadata.name, serial));
 }
 
-/** What only OpenSSL has against the certificate that the operator shows: told where nothing else tells why it cannot be used. */
+/** What only OpenSSL has against the certificate that the operator shows: reported where nothing else says why it cannot be used. */
 function refused({ source, material }: TlsSecret, known: readonly Fault[]): Fault[] {
   if (source.role !== 'operator' || material === undefined) return [];
   if (known.some(({ kind }) => kind === 'Malformed' || kind === 'KeyMismatch')) return [];

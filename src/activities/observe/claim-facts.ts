@@ -17,10 +17,10 @@ import type { KubeObject, ObjectMeta } from '../../kube/port.ts';
 import { ownsToken } from '../../planner/model/identity.ts';
 import type { ClaimFacts } from '../../planner/model/observation.ts';
 
-/** The cluster that asks; `object` and `status` tell of one that took up another. */
+/** The cluster that asks; `object` and `status` describe one that took up another. */
 type Cluster = Parameters<typeof ownsToken>[0];
 
-/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them tells. */
+/** What the planner knows of a claim. Claims have no owner reference: the token that is stamped on them says. */
 export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
   const { metadata } = claim;
   const spec = (claim['spec'] ?? {}) as ClaimSpec;
@@ -60,10 +60,10 @@ function removalNotes(
   };
 }
 
-/** The last moment that a date can tell (ECMAScript, "Time Values"); milliseconds since the epoch. */
+/** The last moment that a date can express (ECMAScript, "Time Values"); milliseconds since the epoch. */
 const FOR_EVER = 8.64e15;
 
-/** Whoever writes something else than a time wants it kept, and did not say for how long. */
+/** A user who writes something else than a time wants it kept, and did not say for how long. */
 function timeKept(note: string | undefined): number | undefined {
   if (note === undefined) return undefined;
   const until = Date.parse(note);
@@ -71,7 +71,7 @@ function timeKept(note: string | undefined): number | undefined {
 }
 
 /**
- * Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that told of the restore was lost.
+ * Claims of the incarnations before a restore are of the cluster's past: nothing is done with them, also when the status that recorded the restore was lost.
  * Nor with a copy that somebody made of a claim, with all that is noted on it, under a name that no member ever has.
  */
 function ownership(

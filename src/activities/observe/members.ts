@@ -32,7 +32,7 @@ export async function observeMembers(
 ): Promise<{ readonly cluster: EtcdCluster; readonly observation: MembersObserved } | undefined> {
   const object = await readCluster(kube, ref);
   if (object === undefined) return undefined;
-  // What is in force of a specification of which nothing is recorded is told by more than the members.
+  // What is in force of a specification of which nothing is recorded follows from more than the members.
   if (withoutSettings(object)) return observe({ kube, etcd, now, clockAheadMs }, ref);
   const cluster = clusterFacts(object);
   const { namespace, name, uid } = cluster;

@@ -1,4 +1,4 @@
-/** Which names of members are taken in a namespace, whoever took them: a cluster that has no identity yet begins above them. */
+/** Which names of members are taken in a namespace, by any object: a cluster that has no identity yet begins above them. */
 import { LABEL_CLUSTER, memberName, serialOf } from '../../api/names.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
 import { stampsOf } from '../../planner/model/identity.ts';

@@ -89,7 +89,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
   // A cluster that is being deleted has nothing left to say that would change what is done.
-  // The address of a pod that has ended is nobody's: whoever dials it waits.
+  // The address of a pod that has ended is nobody's: a connection to it hangs.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
   const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
   const etcd = await probeMembers(deps.etcd, address, asked);
@@ -114,7 +114,7 @@ function lookAtTls(deps: Ports, cluster: EtcdCluster): ReturnType<typeof observe
   return look(deps.kube, cluster, { now: deps.now(), clockAheadMs: deps.clockAheadMs() });
 }
 
-/** The id that the members' cluster must have, while none is recorded; of a lost status what the stamps tell is asked for. */
+/** The id that the members' cluster must have, while none is recorded; of a lost status the id that the stamps name. */
 export function expectedIdOf(
   observation: Pick<Observation, 'cluster' | 'pods' | 'claims' | 'membership' | 'expectedClusterId'>,
 ): string | undefined {
@@ -126,7 +126,7 @@ export function expectedIdOf(
       incarnation.token,
       incarnation.members.map(({ peerURL }) => [peerURL]),
     );
-  // Claims and pods of some may be gone, so that those are told by the list.
+  // Claims and pods of some may be gone, so that the list decides about those.
   const token = rebuiltIdentity(observation)?.incarnation.token;
   if (token === undefined || !membership.known) return undefined;
   return initialClusterId(
@@ -150,7 +150,7 @@ export function withoutSettings({ status = {} }: EtcdCluster): boolean {
 }
 
 /**
- * The specification that the newest pod was made from, with the version and the number of members that there are. While no pod tells,
+ * The specification that the newest pod was made from, with the version and the number of members that there are. While no pod says,
  * as between the steps of a restore, the version of the data on the claims is known, those included that the restore put aside.
  */
 function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
@@ -181,7 +181,7 @@ function newestOf(
   return versions.toSorted(compareVersions).at(-1);
 }
 
-/** Without those that a restore put aside: nothing but their token tells them apart once the status is lost. */
+/** Without those that a restore put aside: nothing but their token distinguishes them once the status is lost. */
 function ofNewestIncarnation({ pods, claims }: Owned): Pick<Owned, 'pods' | 'claims'> {
   const number = ({ token = '' }: { readonly token: string | undefined }) => serialOf(token) ?? 0;
   const newest = Math.max(0, ...[...pods, ...claims].filter(({ owned }) => owned).map(number));

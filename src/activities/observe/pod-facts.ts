@@ -113,7 +113,7 @@ function labelsLacking({ metadata }: KubeObject, cluster: string): Pick<PodFacts
   return lacking.length === 0 ? {} : { labelsLacking: Object.fromEntries(lacking) };
 }
 
-/** The container of etcd that the pod runs, as its kubelet told last; undefined before it has any. */
+/** The container of etcd that the pod runs, as its kubelet reported last; undefined before it has any. */
 export function containerIdOf(pod: KubeObject): string | undefined {
   return statusNamed((pod['status'] ?? {}) as PodStatus, ETCD_CONTAINER)?.containerID || undefined;
 }

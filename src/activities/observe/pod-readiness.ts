@@ -14,7 +14,7 @@ export function phaseOf(status: PodStatus): string {
 }
 
 /**
- * A kubelet tells of a container that it has started for a new image up to a second later, when the member has long answered: until
+ * A kubelet reports a container that it has started for a new image up to a second later, when the member has long answered: until
  * then what it says is about the container before, and the new one is not ready yet.
  */
 export function readiness(

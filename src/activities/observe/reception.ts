@@ -3,7 +3,7 @@ import type { EtcdMember, EtcdPort } from '../../etcd/port.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import { type ClusterAddress, dial, type EtcdFacts } from './probe.ts';
 
-/** Their names. Who does not tell is taken for one that does not. */
+/** Their names. A member that does not say counts as one that does not. */
 export async function learnersReceiving(
   etcd: EtcdPort,
   cluster: ClusterAddress,
@@ -20,10 +20,10 @@ export async function learnersReceiving(
       peerUrl !== undefined &&
       urls.includes(peerUrl),
   );
-  const told = await Promise.all(
+  const answered = await Promise.all(
     silent.map(async pod => ((await isReceiving(etcd, cluster, pod)) ? [pod.name] : [])),
   );
-  return told.flat();
+  return answered.flat();
 }
 
 async function isReceiving(

@@ -85,7 +85,7 @@ function messageOf(line: string): string[] {
 /** etcd quotes a value that it cannot read, and then the parser does so, too (pkg/flags/flag.go of etcd). */
 const QUOTED_VALUE = /invalid value \\?".*?\\?" for (ETCD_\w+):.*/g;
 
-/** `message: error` of a line of etcd's JSON log that tells a fault. */
+/** `message: error` of a line of etcd's JSON log that reports a fault. */
 function faultOf(line: string): string[] {
   return line.startsWith('{') ? errorsIn(line, level => GRAVE.includes(level)) : [];
 }

@@ -44,7 +44,7 @@ export async function retryOnConflict<T>(
   }
 }
 
-/** What is told to users when the status of a resource changes: events, each logged as well. */
+/** What is reported to users when the status of a resource changes: events, each logged as well. */
 export interface StatusChange<Status> {
   readonly before: Status;
   readonly after: Status;

@@ -13,7 +13,7 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { readResource, reportStatus, retryOnConflict } from './custom-resource.ts';
 import { withoutWatchers } from './status-writing.ts';
 
-/** Which EtcdBackup; the uid tells it from a later one of the same name. */
+/** Which EtcdBackup; the uid distinguishes it from a later one of the same name. */
 export type BackupRef = ClusterRef;
 
 const KIND = { apiVersion: API_VERSION, kind: 'EtcdBackup' } as const;
@@ -62,7 +62,7 @@ export function observed(
 }
 
 /**
- * Replaces the status that the operator owns when it changed, and tells users what is new. Fails with a Conflict when
+ * Replaces the status that the operator owns when it changed, and reports to users what is new. Fails with a Conflict when
  * the resource changed since it was read.
  */
 export async function reportBackup(

@@ -54,7 +54,7 @@ export async function writeMetadata(
 
 /**
  * Stamps on the resource what a lost status is not to take along: which cluster it is, the last serial that was used, how its
- * traffic is secured and the domain of its members, as far as the status tells it. Fails with a Conflict as {@link replaceStatus} does.
+ * traffic is secured and the domain of its members, as far as the status shows it. Fails with a Conflict as {@link replaceStatus} does.
  */
 export function stampIdentity(
   kube: KubeClient,

@@ -11,7 +11,7 @@ import { readResource, reportStatus, retryOnConflict } from './custom-resource.t
 import { listSelected } from './selected.ts';
 import { withoutWatchers } from './status-writing.ts';
 
-/** Which EtcdRestore; the uid tells it from a later one of the same name. */
+/** Which EtcdRestore; the uid distinguishes it from a later one of the same name. */
 export type RestoreRef = ClusterRef;
 
 /** The EtcdRestore of this uid; undefined when it is gone. */
@@ -46,7 +46,7 @@ export async function restoresOfCluster(
   };
 }
 
-/** Replaces the status when it changed, and tells users how it ended. Fails with a Conflict when the resource changed since it was read. */
+/** Replaces the status when it changed, and reports to users how it ended. Fails with a Conflict when the resource changed since it was read. */
 export async function reportRestore(
   deps: Dependencies,
   restore: EtcdRestore,

@@ -1,5 +1,5 @@
 /**
- * What users are told of an activity that fails and is tried again: the condition `Retrying`, and an event. The activity that fails
+ * What users are shown of an activity that fails and is tried again: the condition `Retrying`, and an event. The activity that fails
  * writes it itself, since nothing else knows why. Passes write the conditions of a resource anew, without it; so does the try that succeeds.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
@@ -25,16 +25,16 @@ const REPORT_MS = 3_000;
 
 type Activity = (ref: ClusterRef, ...args: never[]) => Promise<unknown>;
 
-/** The same activities; from its second failure on, each tells users why it is tried again. */
+/** The same activities; from its second failure on, each reports to users why it is tried again. */
 export function reportingRetries<Activities extends Readonly<Record<string, Activity>>>(
   deps: Dependencies,
   kind: Kind,
   activities: Activities,
 ): Activities {
-  const told = Object.entries<Activity>(activities).map(
+  const wrapped = Object.entries<Activity>(activities).map(
     ([name, activity]) => [name, reportingRetriesOf(deps, { kind, name }, activity)] as const,
   );
-  return Object.fromEntries(told) as unknown as Activities;
+  return Object.fromEntries(wrapped) as unknown as Activities;
 }
 
 function reportingRetriesOf(
@@ -46,7 +46,7 @@ function reportingRetriesOf(
     const { attempt } = Context.current().info;
     try {
       const result = await activity(ref, ...args);
-      // The second failure is the first that is told.
+      // The second failure is the first that is reported.
       if (attempt > 2) await note(deps, { kind, ref }, undefined);
       return result;
     } catch (failure) {
@@ -66,7 +66,7 @@ function isTriedAgain(failure: unknown): boolean {
   return failure.nonRetryable !== true && failure.type !== ('WaitsForTurn' satisfies FailureType);
 }
 
-/** Writes the condition, or takes it away. Users are told as well as possible: the activity's own outcome matters more. */
+/** Writes the condition, or takes it away. This is best effort: the activity's own outcome matters more. */
 async function note(
   deps: Dependencies,
   { kind, ref }: { readonly kind: Kind; readonly ref: ClusterRef },
@@ -99,7 +99,7 @@ async function note(
       detail: message,
     });
   } catch (error) {
-    deps.logger.info('failure not told', { kind, namespace, name, error: messageOf(error) });
+    deps.logger.info('failure not reported', { kind, namespace, name, error: messageOf(error) });
   }
 }
 

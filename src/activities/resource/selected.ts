@@ -12,7 +12,7 @@ export interface Selection {
 
 /**
  * Those of a kind whose field has one of these values. All of the namespace, where the API server selects by no field of theirs:
- * before Kubernetes 1.31, and with CRDs of an earlier release. Whoever asks looks at the field anyway.
+ * before Kubernetes 1.31, and with CRDs of an earlier release. The caller looks at the field anyway.
  */
 export async function listSelected(
   kube: KubeClient,

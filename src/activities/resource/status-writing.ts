@@ -25,7 +25,7 @@ interface Reported {
 }
 
 /**
- * Makes the status of a resource exactly `status`, whoever touched the resource before; only the conditions that the
+ * Makes the status of a resource exactly `status`, whatever else wrote the resource before; only the conditions that the
  * watcher writes stay as they were read. Fails with a Conflict when the resource changed since it was read: status is
  * computed from the whole of it, so a stale one would undo what another pass recorded.
  */

@@ -39,7 +39,7 @@ export async function assessRestore(
   return retryOnConflict(async () => {
     const restore = await readRestore(deps.kube, ref);
     const cluster = restore && (await findCluster(deps, restore));
-    const told = cluster === undefined ? {} : { cluster };
+    const observed = cluster === undefined ? {} : { cluster };
     if (restore === undefined) return { decision: planRestoreResource(undefined), summary: undefined };
     const seen = cluster && (await observe(deps, cluster));
     const observation = {
@@ -51,7 +51,7 @@ export async function assessRestore(
     const decision = planRestoreResource(observation, actor);
     const status = restoreStatus(observation, { decision, actor, workflowId });
     if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
-    return { decision, summary: summaryOf(status, decision), ...told };
+    return { decision, summary: summaryOf(status, decision), ...observed };
   });
 }
 

@@ -55,7 +55,7 @@ export async function createRestored(deps: Dependencies, ref: RestoreRef): Promi
       spec,
     });
   } catch (error) {
-    // Whose it is the next pass tells.
+    // The next pass says whose it is.
     if (!isAlreadyExists(error)) throw error;
   }
 }

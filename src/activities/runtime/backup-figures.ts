@@ -1,4 +1,4 @@
-/** What a run of an EtcdBackup came to, in numbers, for whoever counts: metrics are fed from it. */
+/** What a run of an EtcdBackup came to, in numbers: metrics are fed from it. */
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 

@@ -1,4 +1,4 @@
-/** What a pass came to, in numbers, for whoever counts: metrics are fed from it. */
+/** What a pass came to, in numbers: metrics are fed from it. */
 import type { EtcdClusterStatus, LastOperation } from '../../api/schemas/types.ts';
 import type { Observation } from '../../planner/model/observation.ts';
 import type { RepairInPass } from '../../planner/operations/repair/in-pass.ts';

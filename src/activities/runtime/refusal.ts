@@ -37,7 +37,7 @@ const WAYS: readonly (readonly [RegExp, string])[] = [
   [/ is invalid: /, SPECIFICATION],
 ];
 
-/** The refusal, and what to do about it where that can be told. */
+/** The refusal, and what to do about it where that can be known. */
 export function withWayOn(message: string): string {
   for (const [words, way] of WAYS) {
     const found = words.exec(message);

@@ -21,7 +21,7 @@ export async function admit(deps: Dependencies, pod: At): Promise<void> {
 }
 
 /**
- * Leads new clients away from pods that are about to be stopped, and gives that time to be heard of: whoever is sent off by the end
+ * Leads new clients away from pods that are about to be stopped, and gives that time to take effect: a client that is sent off by the end
  * of one and connects again meets another member. Stops nobody, and is taken back when nobody is stopped
  * (planner/operations/repair/client-routing.ts). Nothing is waited for that was waited for already; the first one is the next to be stopped.
  */

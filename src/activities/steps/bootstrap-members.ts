@@ -13,7 +13,7 @@ import { createOwned } from './create-owned.ts';
 import type { Perform } from './perform.ts';
 
 /**
- * Creates what the first members need and then the members, all at once: they elect a leader together. Each is told
+ * Creates what the first members need and then the members, all at once: they elect a leader together. Each is asked
  * of all initial members, also when only some are missing. They may
  * bootstrap only while no cluster id is recorded; two emptied members that bootstrap beside a stopped third would
  * form a quorum without its data (etcd docs, "Clustering guide: Bootstrapping a new cluster").

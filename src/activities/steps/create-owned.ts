@@ -10,7 +10,7 @@ import { isControlledBy } from '../observe/pod-facts.ts';
 
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never
- * touched: fails with PreconditionChanged. Claims, which have no owner reference, are told by their token. A pod of ours that
+ * touched: fails with PreconditionChanged. Claims, which have no owner reference, are recognized by their token. A pod of ours that
  * has ended, which no kubelet starts again, is deleted and made anew.
  */
 export async function createOwned(
@@ -59,7 +59,7 @@ async function recreate(kube: KubeClient, object: ManifestObject, ended: KubeObj
   }
 }
 
-/** Tells a claim apart from its copies, unless something is noted on it already. */
+/** Distinguishes a claim from its copies, unless something is noted on it already. */
 async function noteUid(kube: KubeClient, { metadata }: KubeObject): Promise<void> {
   const { namespace, name, uid } = metadata;
   if (metadata.annotations?.[ANNOTATION_CLAIM_UID] !== undefined) return;

@@ -46,7 +46,7 @@ import { stampResource } from './stamp-resource.ts';
 import { stopMember } from './stop-member.ts';
 import { takeUpMembers } from './take-up-members.ts';
 
-/** These tell how far they are, or fail in ways of their own. */
+/** These report how far they are, or fail in ways of their own. */
 type OtherKind = 'compareKeys' | 'fillVolume';
 
 const PERFORMED = {

@@ -10,7 +10,7 @@ import type { Perform } from './perform.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before
- * both are there: the finalizer, so that a deletion can be followed up; the incarnation, so that whoever goes on
+ * both are there: the finalizer, so that a deletion can be followed up; the incarnation, so that an attempt that continues
  * after a crash creates the same members and no others.
  *
  * A cluster id that comes along was read back from stamps or from a quorum. It is stamped on the resource before it is

@@ -10,7 +10,7 @@ import { createOwned } from './create-owned.ts';
 import type { Perform } from './perform.ts';
 
 /**
- * Gives a member its pod back, on the very claim that was planned for. The pod is told to join a cluster of itself
+ * Gives a member its pod back, on the very claim that was planned for. The pod is configured to join a cluster of itself
  * alone: etcd ignores that when it finds its log on the volume, and refuses to start when it does not, so a volume
  * that was emptied behind our back never becomes an empty member under the old name.
  */

@@ -76,7 +76,7 @@ export async function tryRestore(
 type Trial = NonNullable<StepOf<'fenceMembers'>['trial']>;
 
 /**
- * Whether a quota has room for what exists side by side, told by one object as large as all together. What else is said against so large
+ * Whether a quota has room for what exists side by side, as one object shows that is as large as all together. What else is said against so large
  * an object is of no account.
  */
 async function tryRoom(

@@ -6,7 +6,7 @@ import { clusterFacts } from '../observe/observe.ts';
 import { readLivingCluster, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { Perform } from './perform.ts';
 
-/** Puts the finalizer and the stamps back on the resource, as its status tells them. Doing it twice changes nothing. */
+/** Puts the finalizer and the stamps back on the resource, as its status has them. Doing it twice changes nothing. */
 export const stampResource: Perform<'stampResource'> = async (deps, ref, step) => {
   let cluster = await readLivingCluster(deps.kube, ref);
   const { incarnation, clusterID: clusterId } = cluster.status ?? {};

@@ -40,7 +40,7 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
 };
 
 /**
- * Records the new incarnation in the place of the old one, which is kept beside it, in one write. Claims are marked first: whoever
+ * Records the new incarnation in the place of the old one, which is kept beside it, in one write. Claims are marked first: an attempt that
  * looks at one sees that it is no leftover.
  */
 export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {

@@ -20,7 +20,7 @@ import { stillPlanned } from './still-planned.ts';
 
 /**
  * Makes this EtcdCluster the owner of what a deleted one of its name has left. First it is stamped on the resource whose members it has:
- * from then on they are its own, and whoever goes on after a crash finds what has no owner yet. Claims are not written at all.
+ * from then on they are its own, and the attempt after a crash finds what has no owner yet. Claims are not written at all.
  * Doing it twice changes nothing.
  */
 export const takeUpMembers: Perform<'takeUpMembers'> = async (deps, ref, step) => {

@@ -35,7 +35,7 @@ export async function tryPatch(kube: KubeClient, ref: ObjectRef, patch: readonly
   }
 }
 
-/** Its name is looked at last: all else was found to be good. A webhook may know no dry runs: nobody can tell. */
+/** Its name is looked at last: all else was found to be good. A webhook may not support dry runs: then it is not known. */
 function isForNow(error: unknown, gone: readonly KubeObject[]): boolean {
   if (isAlreadyExists(error)) return true;
   if (!(error instanceof KubeError)) return false;

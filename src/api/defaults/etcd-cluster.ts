@@ -194,7 +194,7 @@ function compactionWithDefaults(
   preset: AutoCompaction['mode'],
 ): AutoCompaction {
   const named = String(asked?.retention ?? '');
-  // Whoever says how long, and not of what, means time.
+  // A number without a unit means time.
   const mode = asked?.mode ?? (named === '' ? preset : 'periodic');
   return { mode, retention: orElse(named, { periodic: '1h', revision: '1000', off: '0' }[mode]) };
 }

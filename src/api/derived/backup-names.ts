@@ -19,13 +19,13 @@ export function placeOf(spec: StoreOfSpec): StorePlace | undefined {
   return { container: block.path.slice(0, slash), key: block.path.slice(slash + 1) };
 }
 
-/** At which server a place is, as far as the specification tells. */
+/** At which server a place is, as far as the specification shows. */
 export interface StoreServer {
   readonly endpoint?: string;
   readonly region?: string;
 }
 
-/** The server of the specification: nothing of one for a volume, and nothing of what only its Secret tells. */
+/** The server of the specification: nothing of one for a volume, and nothing of what only its Secret says. */
 export function serverOf(spec: StoreOfSpec): StoreServer {
   const { endpoint: asked, region = '' } = storeBlock(spec, spec.storageType) ?? {};
   const endpoint = asked || storeRow(spec.storageType)?.endpoint?.usual || '';
@@ -40,7 +40,7 @@ function plainly(endpoint: string): string {
   return `${scheme.toLowerCase()}://${host.toLowerCase()}${port === usual ? '' : port}${path.replace(/\/+$/, '')}`;
 }
 
-/** Whether two servers are known to be different ones. What one of them does not tell makes no difference. */
+/** Whether two servers are known to be different ones. What one of them does not say makes no difference. */
 export function isElsewhere(one: StoreServer, other: StoreServer): boolean {
   const differ = (a: string | undefined, b: string | undefined) =>
     a !== undefined && b !== undefined && a !== b;

@@ -1,6 +1,6 @@
 /**
  * The cluster domain of a cluster's URLs. Members know each other by them, so it is decided once: a specification that names another
- * one on a living cluster is told of, and not carried out. Pure.
+ * one on a living cluster is reported, and not carried out. Pure.
  */
 import { withDefaults } from '../defaults/etcd-cluster.ts';
 import { ANNOTATION_DOMAIN } from '../names.ts';

@@ -8,7 +8,7 @@ import { type Condition, type ConditionFinding, finding, type ReasonOf } from '.
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 type StalledBecause = ReasonOf<'Stalled'>;
 
-/** What stops a cluster until somebody acts: first come, first told. A running operation, such as a restore, goes on all the same. */
+/** What stops a cluster until somebody acts: the first one is reported. A running operation, such as a restore, goes on all the same. */
 const STOPS: readonly (readonly [condition: string, reason: string | undefined, StalledBecause])[] = [
   ['SpecValid=False', undefined, 'SpecRefused'],
   ['VersionSupported=False', undefined, 'SpecRefused'],

@@ -20,7 +20,7 @@ export const DATA_OBSTACLES = {
   ],
   ClaimMissing: ['A pod must be stopped, but no PersistentVolumeClaim keeps its data.'],
   ClaimsUnstamped: [
-    'A claim lacks the annotations that tell which member of which cluster it holds, or has others.',
+    'A claim lacks the annotations that say which member of which cluster it holds, or has others.',
     'Write the annotations that the message names if the data is that of the member.',
   ],
   ClaimExchanged: [

@@ -31,7 +31,7 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
   EtcdRestore: [],
 };
 
-/** Whoever builds what a line names removes the line. */
+/** An implementation of what a line names removes the line. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
   EtcdCluster: [{ field: 'spec.maintenance.defragment' }],
   EtcdBackup: [],

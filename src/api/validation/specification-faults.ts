@@ -156,7 +156,7 @@ function volumeFaults(claim: object = {}, size: number = DEFAULT_SIZE): readonly
       : []),
     ...(typeof volumeName === 'string' && volumeName !== '' && size > 1
       ? [
-          `the claim of each member names the volume ${quote(volumeName)}, which only one of them can have: remove volumeName, and tell volumes by selector or storageClassName`,
+          `the claim of each member names the volume ${quote(volumeName)}, which only one of them can have: remove volumeName, and select volumes by selector or storageClassName`,
         ]
       : []),
     ...(modes.length > 0 && modes.every(mode => mode === 'ReadOnlyMany')

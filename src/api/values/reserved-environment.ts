@@ -27,7 +27,7 @@ export const OPERATOR_ENV: readonly string[] = [
 /** Families of the same: a name that begins so is the operator's. */
 export const OPERATOR_ENV_PREFIXES: readonly string[] = ['INITIAL_', 'LISTEN_', 'ADVERTISE_', 'DISCOVERY_'];
 
-/** What the operator tells etcd by arguments that name a variable (objects/first-start.ts). Whole names. */
+/** What the operator passes to etcd by arguments that name a variable (objects/first-start.ts). Whole names. */
 export const INITIAL_CLUSTER_ENV = 'MEMBER_INITIAL_CLUSTER';
 export const INITIAL_CLUSTER_STATE_ENV = 'MEMBER_INITIAL_CLUSTER_STATE';
 export const OWN_ENV: readonly string[] = [INITIAL_CLUSTER_ENV, INITIAL_CLUSTER_STATE_ENV];

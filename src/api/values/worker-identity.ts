@@ -9,7 +9,7 @@ export function workerIdentity(pod: string, installation: string | undefined): s
   return installation === undefined ? pod : `${pod}@${installation}`;
 }
 
-/** The installation of a replica; undefined when its name does not tell, as that of another program or of an earlier release. */
+/** The installation of a replica; undefined when its name does not say, as that of another program or of an earlier release. */
 export function installationOf(identity: string): string | undefined {
   return INSTALLATION.exec(identity)?.[1];
 }

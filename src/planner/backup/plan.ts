@@ -106,7 +106,7 @@ export function failureOfRun({ failed }: BackupActor, startedAt: string): string
   return failed?.operation === 'takeBackup' && failed.startedAt === startedAt ? failed.message : undefined;
 }
 
-/** Whether a run has had more than its time: whoever made it is gone. */
+/** Whether a run has had more than its time: its creator is gone. */
 export function isOverdue({ backup, now }: BackupObservation, startedAt: string): boolean {
   const { waiting = false } = backup.status.progress ?? {};
   return now > endOfRun(backup, startedAt) + GRACE_MS + (waiting ? LONGEST_WAIT_SECONDS * 1000 : 0);

@@ -1,4 +1,4 @@
-/** The status of an EtcdBackup, and what users are told of. Pure. */
+/** The status of an EtcdBackup, and what is reported to users. Pure. */
 import {
   type ConditionFinding,
   type ConditionReason,

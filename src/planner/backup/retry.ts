@@ -36,7 +36,7 @@ export function failuresOf(
   return { failures: inARow, retryAt: timestamp(now + backoffMs(RETRY, inARow)) };
 }
 
-/** The schedule after a backup that succeeded, whoever asked for it. */
+/** The schedule after a backup that succeeded, however it was requested. */
 export function withoutFailures(schedule: Schedule): Schedule {
   const { failures: _, retryAt: __, ...rest } = schedule;
   return rest;

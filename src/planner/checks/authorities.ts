@@ -47,7 +47,7 @@ export function authorityChanges(observation: Observation, pod: PodFacts): strin
   });
 }
 
-/** What is told while authorities are brought to the members. */
+/** What is reported while authorities are brought to the members. */
 export function authoritiesToBring(observation: Observation): string[] {
   const behind = running(observation).filter(pod => authorityChanges(observation, pod).length > 0);
   const [first] = behind;

@@ -1,5 +1,5 @@
 /**
- * Certificates that list members by name know the members of now. Whoever takes the place of one has the next number, and its name is
+ * Certificates that list members by name know the members of now. A successor has the next number, and its name is
  * demanded before anything is taken away. Pure.
  */
 import { memberName, nextSerial, serialOf } from '../../api/names.ts';

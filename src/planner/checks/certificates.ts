@@ -7,7 +7,7 @@ import type { Situation } from '../model/situation.ts';
 import { exchangedAuthorities, untrustedByMembers } from './authorities.ts';
 import type { Check } from './obstacles.ts';
 
-/** A fault of one certificate, as the condition TLSReady tells it. */
+/** A fault of one certificate, as the condition TLSReady says it. */
 export interface Complaint {
   readonly reason: ObstacleReason & ReasonOf<'TLSReady'>;
   readonly message: string;

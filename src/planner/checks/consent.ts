@@ -8,7 +8,7 @@ import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Approval } from '../model/actor.ts';
 
-/** Consent was given, and by which approval, or what to tell users until it is. */
+/** Consent was given, and by which approval, or what to report to users until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };
 
 /**

@@ -10,12 +10,12 @@ import { claimUidMismatch } from './exchanged-claims.ts';
 import type { MemberView } from '../model/member-view.ts';
 
 /**
- * etcd's last words when it was told to be alone and found no log on its volume (tried with 3.5, 3.6 and 3.7). Not
+ * etcd's last words when it was asked to be alone and found no log on its volume (tried with 3.5, 3.6 and 3.7). Not
  * "discovery failed", which it says whatever keeps it from starting: a directory it may not read, a port in use. At the
  * end of a line: an etcd that was killed leaves lines of its log, which quote keys that clients chose, and end in a brace.
  */
 const EMPTY_ALONE = /could not retrieve cluster information from the given URLs$/m;
-/** Its last words when it was told who the others are; it asks them only when it finds no log. */
+/** Its last words when its flags named the others; it asks them only when it finds no log. */
 const EMPTY_AMONG_PEERS = /(?:has already been bootstrapped|member count is unequal)$/m;
 
 /**
@@ -36,7 +36,7 @@ function lossOfPod(observation: Observation, view: MemberView): string | undefin
 }
 
 function lossOfClaim(observation: Observation, view: MemberView): string | undefined {
-  // Whoever owns a pod of its name: it may be its own, and its volume is in use.
+  // Whatever owns a pod of its name: it may be its own, and its volume is in use.
   const pod = view.pod ?? observation.pods.find(({ name }) => name === view.name);
   const runs = isRunning(pod);
   if (view.claim === undefined) {

@@ -19,7 +19,7 @@ import { certificatesAreGood } from './certificates.ts';
 export const MOST_LAG = 1_000;
 /** The same leader in the same term for so long; also how long etcd takes to count a member as connected. */
 const SAME_TERM_MS = 5_000;
-/** Every member has been ready for so long. Kubernetes tells when in whole seconds, hence one more. */
+/** Every member has been ready for so long. Kubernetes says when in whole seconds, hence one more. */
 const QUIET_MS = 11_000;
 /** Of the quota: beyond, a member that is restarted may find no room. */
 const FULLEST = 0.8;

@@ -1,6 +1,6 @@
 /**
  * When to look again at a cluster that nothing is to be done for (docs/decisions/0078-an-idle-cluster-is-left-alone.md). What
- * Kubernetes changes the watcher tells at once, and what the members say of themselves it asks them: a pass by the clock is needed only
+ * Changes in Kubernetes are reported by the watcher at once, and the members are asked for the rest: a pass by the clock is needed only
  * for what becomes due with time, and while something is still on its way. Pure.
  */
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -73,7 +73,7 @@ function dueTimes({ now, cluster, claims, tls, backups = [] }: Situation): reado
     ...(deletes
       ? claims.flatMap(({ owned, keptUntil }) => (owned && keptUntil !== undefined ? [keptUntil] : []))
       : []),
-    // One that is late already is not late once more; that it has ended the watcher tells.
+    // One that is late already is not late once more; the watcher reports that it has ended.
     ...late.filter(time => time > now),
     ...ends.map(end => now + (end - now) * SHARE_OF_LIFE),
     ...(certificates.every(({ owned }) => owned) ? [] : [now + OTHERS_MS]),

@@ -99,8 +99,8 @@ export const membersAreOurs: Check = observation => {
 };
 
 /**
- * etcd goes by the log that it finds, whatever it is told: a volume that an earlier cluster of this name has left behind brings
- * that one's members and data back. Both are told by the cluster's id.
+ * etcd goes by the log that it finds, whatever its flags say: a volume that an earlier cluster of this name has left behind brings
+ * that one's members and data back. The cluster's id shows both.
  */
 export function volumesWereNew({
   cluster,

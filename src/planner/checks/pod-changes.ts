@@ -30,7 +30,7 @@ export function podChanges(observation: Observation, pod: PodFacts): PodChanges 
   if (pod.madeFrom === Object.values(madeFrom(object))[0]) return { asked: [], rendered: all };
   const then = clusterAtPodCreation(object, pod.madeFrom);
   const before = then && renderedThen(observation, pod, then);
-  // Somebody took the note off, or edited it: what cannot be told apart is taken for asked for.
+  // Somebody took the note off, or edited it: what cannot be distinguished is taken for asked for.
   if (before === undefined) return { asked: all, rendered: [] };
   return {
     asked: differences(before.metadata.annotations?.[ANNOTATION_RENDERED], wanted),

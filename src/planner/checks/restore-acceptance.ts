@@ -142,7 +142,7 @@ function obstacleOf(observation: Situation): Wait | undefined {
   return obstacle && waits(obstacle.reason, obstacle.message);
 }
 
-/** What is begun must be seen, and what is aborted be opened to clients again: both need members that tell the operator. */
+/** What is begun must be seen, and what is aborted be opened to clients again: both need members that answer the operator. */
 function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
   const denial = Object.values(probes)
     .map(denialOf)

@@ -1,5 +1,5 @@
 /**
- * Whether a restore may take the place of what a cluster has. Whoever overwrites data names the cluster that goes, by its id. Without
+ * Whether a restore may take the place of what a cluster has. A user who overwrites data names the cluster that goes, by its id. Without
  * that only a cluster is restored whose data is proved lost, volume by volume: that nobody answers proves nothing, neither of one
  * member nor of all (etcd docs, "Disaster recovery", begins with members that are gone for good, not with silence). Pure.
  */
@@ -14,12 +14,12 @@ import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 
 /**
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
- * as a quorum tells, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing tells.
+ * as a quorum says, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing shows it.
  */
 function clusterIdOf(observation: Situation): string | undefined {
   const { cluster, membership } = observation;
-  const told = membership.known ? membership.clusterId : undefined;
-  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? told ?? idBefore(observation);
+  const reported = membership.known ? membership.clusterId : undefined;
+  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? reported ?? idBefore(observation);
 }
 
 /** The newest id that anything of this cluster is stamped with. */

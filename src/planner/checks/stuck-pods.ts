@@ -8,7 +8,7 @@ import { isTerminationOverdue } from '../model/member-names.ts';
 import { identify } from '../model/steps/row.ts';
 import type { Observation, PodFacts } from '../model/observation.ts';
 
-/** How often it is looked again: a pod that goes is told at once, a Node is not. */
+/** How often it is checked again: a pod that goes is reported at once, a Node is not. */
 const LOOK_MS = 30_000;
 
 /** The owned pods, those that stay although they were to be gone long ago apart. */

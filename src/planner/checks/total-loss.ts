@@ -1,5 +1,5 @@
 /**
- * The end of a cluster: every volume is proved lost. Told, and nothing is done: an empty cluster under the old name would
+ * The end of a cluster: every volume is proved lost. It is reported, and nothing is done: an empty cluster under the old name would
  * be taken for the old one by its clients.
  */
 import type { Obstacle } from '../model/decision.ts';
@@ -33,7 +33,7 @@ function graceOfLossMs(observation: Observation): number | undefined {
 }
 
 /**
- * Names of claims of this incarnation that belong to others than the members that are known: of a status that tells of none, or not of
+ * Names of claims of this incarnation that belong to others than the members that are known: of a status that names none, or not of
  * all, or of a learner that was just added. The claim of a member that the operator removed says so, or is kept for a while.
  */
 export function unlistedClaims(observation: Observation): string[] {
@@ -58,14 +58,14 @@ export function isProvedLost(observation: Observation, member: string): boolean 
   return graceLeftMs(observation, view) === 0 && mountLeftMs(observation, view) === 0;
 }
 
-/** What users are told while every volume looks lost, and what they can do; undefined when one does not. */
+/** What is reported to users while every volume looks lost, and what they can do; undefined when one does not. */
 export function lossOfAll(observation: Observation): Obstacle | undefined {
   const graceMs = graceOfLossMs(observation);
   if (graceMs === undefined) return undefined;
   return graceMs === 0 ? totalLoss(observation) : waitingForVolumes(observation, graceMs);
 }
 
-/** What users are told of a total loss, and what they can do. */
+/** What is reported to users about a total loss, and what they can do. */
 export function totalLoss(observation: Observation): Obstacle {
   const { totalLoss: wish } = observation.cluster.config.recovery;
   // As long as one waits the operator asks for none of its own.

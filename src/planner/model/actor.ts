@@ -3,7 +3,7 @@ import type { RequestKind } from '../../api/actions.ts';
 
 /** A person lets one step go on that is not taken without: it names what, is used once, and expires. */
 export interface Approval {
-  /** Tells it from other approvals of the same: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
+  /** Distinguishes it from other approvals of the same: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
   readonly id: number | string;
   readonly operation: string;
   /** What is consented to: member ids, versions, whatever the planner asks for. */
@@ -16,7 +16,7 @@ export interface Approval {
 
 /** Something that a person asked to have done. */
 export interface PersonRequest {
-  /** Tells it from other requests: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
+  /** Distinguishes it from other requests: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
   readonly id: number | string;
   /** When it was accepted, or received, in milliseconds since the epoch: the earlier one goes first. Absent: before all others. */
   readonly at?: number;

@@ -14,7 +14,7 @@ export type { SharedObject } from './steps/objects.ts';
 /** What a step is not taken without: a person's approval of exactly this. */
 export interface Consent {
   readonly operation: Operation;
-  /** Ids of members, or whatever else tells this from every other consent. */
+  /** Ids of members, or whatever else distinguishes this from every other consent. */
   readonly ids: readonly string[];
 }
 
@@ -71,7 +71,7 @@ interface Following {
   readonly timing: StepTiming;
 }
 
-/** How often to look again at what stands in the way; watched changes are told at once. */
+/** How often to look again at what stands in the way; watched changes are reported at once. */
 const BLOCKED_SECONDS = 10;
 
 /** A decision to perform a step. */

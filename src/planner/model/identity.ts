@@ -104,7 +104,7 @@ export interface RebuiltIdentity {
 }
 
 /**
- * The identity that the stamps tell, or undefined when there are none. The cluster id comes from
+ * The identity that the stamps contain, or undefined when there are none. The cluster id comes from
  * the stamps or, before it was stamped, from a quorum of members that answer; without either it stays unknown.
  */
 export function rebuiltIdentity(
@@ -153,7 +153,7 @@ function votersLeft(
 }
 
 /**
- * The storage that the claims tell of, when status was lost: claims exist or they do not. One that lost its stamps counts
+ * The storage that the claims show, when status was lost: claims exist or they do not. One that lost its stamps counts
  * too: taken for none, a member whose pod goes would be taken for lost.
  */
 export function rebuiltStorage(

@@ -9,7 +9,7 @@ export function isOrphaned(observation: Observation): boolean {
   const { cluster, peerService, clientService, disruptionBudget } = observation;
   if (!cluster.deleting) return false;
   if (cluster.orphaning === true) return true;
-  // The finalizer that told of it is gone by now: nothing else takes the owner off what has our labels.
+  // The finalizer that showed it is gone by now: nothing else removes the owner from what has our labels.
   const shared = [peerService, clientService, disruptionBudget];
   return shared.some(({ unowned }) => unowned === true) || podsOf(observation).some(pod => pod.unowned);
 }

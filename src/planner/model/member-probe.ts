@@ -41,7 +41,7 @@ export function leaderAmong(probes: Readonly<Record<string, MemberProbe>>): Lead
 
 /**
  * In which words the member denies the operator what it asks, as it wants a user that the operator is not. Undefined when it
- * tells, or fails for another reason.
+ * says, or fails for another reason.
  */
 export function denialOf(probe: MemberProbe): string | undefined {
   const failure = probe.answered ? probe.read : probe;

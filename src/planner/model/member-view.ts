@@ -7,7 +7,7 @@ import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 
 export interface MemberView {
   readonly id: string;
-  /** etcd's name of it, or the one that its peer URL tells while it has not started. */
+  /** etcd's name of it, or the one that its peer URL names while it has not started. */
   readonly name: string;
   /** Its name and peer URL are such as this operator gives. Others were added by hand: reported, never touched. */
   readonly ours: boolean;
@@ -22,10 +22,10 @@ export interface MemberView {
   readonly leads: boolean;
 }
 
-/** What the members are told from. */
+/** What the members are read from. */
 type OfMembers = Pick<Observation, 'cluster' | 'pods' | 'claims' | 'probes' | 'membership'>;
 
-/** Every listed member, in the order of the serials; empty while no quorum tells. */
+/** Every listed member, in the order of the serials; empty while no quorum says. */
 export function memberViews(observation: OfMembers): MemberView[] {
   const { membership, pods, claims, probes } = observation;
   if (!membership.known) return [];

@@ -90,7 +90,7 @@ export interface PodFacts {
   /** The version of its image, without leading `v`. */
   readonly version: string | undefined;
   readonly trouble: PodTrouble | undefined;
-  /** Its etcd has never run, as its kubelet tells. */
+  /** Its etcd has never run, as its kubelet says. */
   readonly unstarted?: true | undefined;
   /** How often etcd was started again in this pod, when it had ended by a fault; and why it ended last. */
   readonly restarts?: number | undefined;
@@ -113,7 +113,7 @@ export interface PodFacts {
   readonly settledIn?: string | undefined;
   /** Labels that it was made with and does not carry: Services and the budget do not find it without them. */
   readonly labelsLacking?: Readonly<Record<string, string>> | undefined;
-  /** The container that it runs, as its kubelet told last: another one after every start. */
+  /** The container that it runs, as its kubelet reported last: another one after every start. */
   readonly container?: string | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
@@ -126,9 +126,9 @@ export interface PodFacts {
 export interface VolumeHome {
   /** The Node, by name; where none is known what the volume's affinity asks for. */
   readonly node: string;
-  /** Whether Kubernetes still has that Node. `false` is proof that the volume is gone; undefined: it cannot be told. */
+  /** Whether Kubernetes still has that Node. `false` is proof that the volume is gone; undefined: it is not known. */
   readonly exists: boolean | undefined;
-  /** Why it cannot be told, for users. */
+  /** Why it is not known, for users. */
   readonly why?: string;
 }
 
@@ -202,7 +202,7 @@ export type HashFact =
   | { readonly ok: true; readonly hash: string; readonly compactRevision: string }
   | { readonly ok: false; readonly message: string };
 
-/** How many keys a member has at the revision that it was asked for, or why it does not tell. */
+/** How many keys a member has at the revision that it was asked for, or why it does not say. */
 export type KeysFact =
   | { readonly ok: true; readonly keys: number }
   | { readonly ok: false; readonly message: string };
@@ -236,7 +236,7 @@ export interface Observation {
   /** The name of the default StorageClass, when the Kubernetes cluster has one. */
   readonly defaultStorageClass: string | undefined;
   /**
-   * Names of all pods and claims of the namespace that look like members of this cluster, whoever made them.
+   * Names of all pods and claims of the namespace that look like members of this cluster, whatever created them.
    * Looked up while no incarnation is recorded, for serials are chosen above all of them, and while the recorded one was
    * read back from stamps, for there may be members that nobody remembers.
    */
@@ -247,13 +247,13 @@ export interface Observation {
   /** Names of learners that do not answer because they receive the database of the leader. */
   readonly receiving?: readonly string[] | undefined;
   /**
-   * While no cluster id is recorded: the one that etcd derives from the token and the URLs of the members that were told to
+   * While no cluster id is recorded: the one that etcd derives from the token and the URLs of the members that were asked to
    * bootstrap. Members with another one have found the log of another cluster on their volumes.
    */
   readonly expectedClusterId?: string | undefined;
   /** By pod name: what step compareKeys recorded, while it is still about the members as they are (report/key-hashes.ts). */
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
-  /** Of the first member of a restore, at the revision that it opened with; asked only when its backup tells how many there must be. */
+  /** Of the first member of a restore, at the revision that it opened with; asked only when its backup says how many there must be. */
   readonly seedKeys?: KeysFact | undefined;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;

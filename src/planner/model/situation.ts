@@ -1,5 +1,5 @@
 /**
- * What one look tells of a cluster, worked out once: every planner, gate and report takes this record, and none joins or judges the
+ * What one observation says of a cluster, computed once: every planner, gate and report takes this record, and none joins or judges the
  * same facts again. A plain record that nobody changes.
  */
 import type { LeadingMember } from './member-probe.ts';
@@ -8,7 +8,7 @@ import type { Observation } from './observation.ts';
 import type { UpgradeGoal } from './upgrade-goal.ts';
 
 export interface Situation extends Observation {
-  /** The members as a quorum lists them, in the order of their serials; none while no quorum tells. */
+  /** The members as a quorum lists them, in the order of their serials; none while no quorum says. */
   readonly members: readonly MemberView[];
   /** Who says that it leads; undefined while nobody does. */
   readonly leader: LeadingMember | undefined;

@@ -134,7 +134,7 @@ function messageFromCluster(target: Situation | undefined): string | undefined {
 
 function conditionsOf(
   observation: RestoreObservation,
-  told: {
+  observed: {
     readonly phase: string;
     readonly word: string | undefined;
     readonly decision: RestoreDecision;
@@ -143,9 +143,9 @@ function conditionsOf(
   const { restore, now } = observation;
   const found: readonly ConditionFinding[] = [
     ...validateRestore(restore).conditions,
-    accepted(observation, told.decision),
-    succeeded(told),
-    ...readinessOfTask(told.phase, told.word),
+    accepted(observation, observed.decision),
+    succeeded(observed),
+    ...readinessOfTask(observed.phase, observed.word),
   ];
   const stamp = { now: timestamp(now), generation: generationOf(observation) };
   return found.map(condition => stamped(condition, restore.status?.conditions, stamp));
@@ -176,7 +176,7 @@ export function failedRestore(restore: EtcdRestore, message: string, now: number
   const { step: _, refusal: __, ...status } = restore.status ?? {};
   const stamp = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
   const others = status.conditions?.filter(({ type }) => !READINESS_TYPES.includes(type));
-  const told = [finding('Succeeded', 'Failed', message), ...readinessOfTask('Failed', message)].map(each =>
+  const observed = [finding('Succeeded', 'Failed', message), ...readinessOfTask('Failed', message)].map(each =>
     stamped(each, status.conditions, stamp),
   );
   return {
@@ -185,11 +185,11 @@ export function failedRestore(restore: EtcdRestore, message: string, now: number
     succeeded: false,
     reason: message.slice(0, 4096),
     completedAt: timestamp(now),
-    conditions: told.reduce(withCondition, others ?? []),
+    conditions: observed.reduce(withCondition, others ?? []),
   };
 }
 
-/** What users are told when a restore enters another phase, or is refused for another reason. */
+/** What is reported to users when a restore enters another phase, or is refused for another reason. */
 export function restoreTransitions(
   before: EtcdRestoreStatus,
   after: EtcdRestoreStatus,

@@ -47,8 +47,8 @@ export async function askedNow({ session, io }: Call, { status = {} }: EtcdClust
       return { name, ...answerOf(captured) };
     }),
   );
-  const told = answers.flatMap(({ name, figures }) => (figures === undefined ? [] : [{ name, ...figures }]));
-  return { at, members: withLag(told), notAnswered: byReason(answers) };
+  const answered = answers.flatMap(({ name, figures }) => (figures === undefined ? [] : [{ name, ...figures }]));
+  return { at, members: withLag(answered), notAnswered: byReason(answers) };
 }
 
 interface Answer {

@@ -30,7 +30,7 @@ export function chosenMember(cluster: EtcdCluster, named?: string): string {
 /** Where the server certificate of a member is mounted (src/objects/tls.ts; a test ties the two together). */
 const SERVER = '/etc/etcd/tls/server';
 
-/** The arguments by which etcdctl in the pod of a member asks that member, unless whoever calls it names endpoints. */
+/** The arguments by which etcdctl in the pod of a member asks that member, unless the caller names endpoints. */
 export function etcdctlArguments(
   cluster: EtcdCluster,
   member: string,

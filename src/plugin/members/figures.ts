@@ -1,6 +1,6 @@
-/** What the metrics of members tell of raft and the database. Pure. */
+/** What the metrics of members say of raft and the database. Pure. */
 
-/** Of one member; what it does not tell is absent. */
+/** Of one member; what it does not say is absent. */
 export interface Figures {
   readonly isLeader?: boolean;
   readonly hasLeader?: boolean;

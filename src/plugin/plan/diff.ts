@@ -91,7 +91,7 @@ function changeShown(difference: Difference, plans: Plans): ChangeShown {
 function unchanged(before: Decision): string {
   return before.kind === 'idle'
     ? 'no step: no member is touched'
-    : 'cannot be told while the cluster has other work: what it does next stays the same';
+    : 'not known while the cluster has other work: what it does next stays the same';
 }
 
 const stepsOf = (decision: Decision): readonly PlannedStep[] => ('plan' in decision ? decision.plan : []);
@@ -99,7 +99,7 @@ const stepsOf = (decision: Decision): readonly PlannedStep[] => ('plan' in decis
 const restarts = (steps: readonly PlannedStep[]): number =>
   steps.filter(({ kind }) => RESTARTS.includes(kind)).length;
 
-/** What tells two plans apart: not how often the operator looks. */
+/** What distinguishes two plans: not how often the operator looks. */
 function summary(decision: Decision): string {
   const { kind } = decision;
   const reason = decision.kind === 'blocked' ? `${decision.reason} ${decision.message}` : '';

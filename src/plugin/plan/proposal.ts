@@ -103,7 +103,7 @@ function lastApplied({ metadata }: KubeObject): unknown {
   }
 }
 
-/** As the API server would store it; as it is written, where whoever asks may not change it. */
+/** As the API server would store it; as it is written, where the caller may not change it. */
 async function judged(
   { kube }: Session,
   stored: KubeObject | undefined,

@@ -1,5 +1,5 @@
 /**
- * What the members said when the operator asked them last, as the status has it, behind the port by which they are asked: whoever uses
+ * What the members said when the operator asked them last, as the status has it, behind the port by which they are asked: a caller that uses
  * kubectl does not reach them. What the status does not keep is in {@link NOT_RECORDED}.
  */
 import type { EtcdCluster, MemberDetail } from '../../api/schemas/types.ts';
@@ -66,7 +66,7 @@ function member(facts: ClusterFacts, detail: MemberDetail): EtcdMember {
   };
 }
 
-/** An upgrade ends when the cluster has agreed on the version; while one runs, nothing here tells. */
+/** An upgrade ends when the cluster has agreed on the version; while one runs, nothing here says. */
 function agreed(
   { targetVersion, currentVersion }: EtcdCluster['status'] & object,
   server: string,

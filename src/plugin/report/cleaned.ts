@@ -9,7 +9,7 @@ export const LEFT_OUT = '[left out]';
 
 /** Annotations of the operator and of Kubernetes that hold names, times and numbers. */
 const KNOWN = /^([a-z-]+\.)*(etcd\.database\.coreos\.com|kubernetes\.io|k8s\.io)\//;
-/** How the operator tells the incarnations of a cluster apart, in a field of the name `token`. Logs of etcd are full of it. */
+/** How the operator distinguishes the incarnations of a cluster, in a field of the name `token`. Logs of etcd are full of it. */
 const INCARNATION = /^[a-z0-9-]+-[0-9a-f]{8}-\d+$/;
 /** Fields whose text is a secret wherever they stand. */
 const SECRET_FIELD = /(password|passwd|secret_?key|access_?key|token|private_?key|credentials?)$/i;

@@ -1,11 +1,11 @@
 /**
- * Texts without what etcd tells of its environment. It logs variables with their values (pkg/flags/flag.go of etcd), and those may come from
+ * Texts without what etcd logs of its environment. It logs variables with their values (pkg/flags/flag.go of etcd), and those may come from
  * Secrets, which a report never reads and so could not look for. Pure.
  */
 import { LEFT_OUT } from './cleaned.ts';
 
 /** Values, as they are escaped where they stand. */
-const TOLD: readonly RegExp[] = [
+const LOGGED: readonly RegExp[] = [
   /(?<="environment-variable":\s*"[^"=\\]*=)(?:[^"\\]|\\.)+/g,
   /(?<="variable-value":\s*")(?:[^"\\]|\\.)+/g,
   // Quoted once by Go, and in a log of JSON once more.
@@ -17,9 +17,9 @@ const MOST_QUOTES = 2;
 
 /** The text without the values. They are added to `secrets`, for texts that repeat them. */
 export function withoutEnvironment(text: string, secrets: Set<string>): string {
-  return TOLD.reduce(
-    (left, told) =>
-      left.replace(told, value => {
+  return LOGGED.reduce(
+    (left, pattern) =>
+      left.replace(pattern, value => {
         for (const form of readings(value)) secrets.add(form);
         return LEFT_OUT;
       }),

@@ -42,13 +42,13 @@ export async function gathered(asked: Asked): Promise<Gathered> {
   const texts = await textsOf(asked, pods, missing);
   const histories = await historiesOf(asked.call, asked, secrets);
   missing.push(...histories.missing);
-  // Of all texts before any of them is scrubbed: what one tells, another may repeat.
-  const told = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
+  // Of all texts before any of them is scrubbed: what one contains, another may repeat.
+  const all = [...files, ...texts, ...histories.entries].map(({ name, text }) => ({
     name,
     text: withoutEnvironment(text, secrets),
   }));
   const scrub = createScrubber(spellings(secrets));
-  const entries = told.map(({ name, text }) => ({ name, text: scrub(text) }));
+  const entries = all.map(({ name, text }) => ({ name, text: scrub(text) }));
   return { entries, missing: missing.map(scrub) };
 }
 

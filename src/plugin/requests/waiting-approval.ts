@@ -14,7 +14,7 @@ export function waitingApproval({ status = {} }: Pick<EtcdCluster, 'status'>): W
   const { awaitedApproval } = status;
   if (awaitedApproval === undefined) return undefined;
   const { message = '' } = conditionOf(status, 'Progressing') ?? {};
-  // What follows tells users without this plugin what to send (src/planner/checks/consent.ts).
+  // What follows says to users without this plugin what to send (src/planner/checks/consent.ts).
   const [what = message] = message.split('; to approve it, ');
   return { ...awaitedApproval, what };
 }

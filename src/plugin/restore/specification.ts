@@ -5,7 +5,7 @@ import { entryAt } from '../../planner/restore/backup-object.ts';
 import type { Flags } from '../arguments/flags.ts';
 import { failure, usageFailure } from '../failure.ts';
 
-/** The backup that is restored, as far as the status of its EtcdBackup tells. */
+/** The backup that is restored, as far as the status of its EtcdBackup shows. */
 export interface Chosen {
   readonly backup: string;
   readonly entry: BackupEntry;

@@ -1,4 +1,4 @@
-/** The alarms of members, as far as the status tells: the metrics of etcd do not name them. Pure. */
+/** The alarms of members, as far as the status shows: the metrics of etcd do not name them. Pure. */
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { conditionOf } from '../../api/conditions/advice.ts';
 
@@ -7,7 +7,7 @@ const NO_ALARM = ['AllMembersHealthy', 'MembersUnhealthy', 'MembersMissing'];
 /** As the condition words them (src/planner/model/alarms.ts), and as earlier releases did, in etcd's words with the decimal id of the member. */
 const ALARM = /alarm ([A-Z]+) of member ([0-9a-f]+)|memberID:(\d+)\s+alarm:([A-Z]+)/g;
 
-/** By the hexadecimal id of the member; undefined: the status does not tell. */
+/** By the hexadecimal id of the member; undefined: the status does not say. */
 export function alarmsOf({ status = {} }: EtcdCluster): ReadonlyMap<string, readonly string[]> | undefined {
   const condition = conditionOf(status, 'Healthy');
   if (condition === undefined) return undefined;

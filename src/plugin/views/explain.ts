@@ -47,8 +47,8 @@ interface OpenRequest {
 
 /** What is wrong with the operator itself: while one of these is there, the rest of the status may be old. */
 const OF_OPERATOR = ['TemporalUnavailable', 'WorkflowStuck', 'PassFailing'];
-/** Told by functions of their own. */
-const TOLD = [...OF_OPERATOR, 'Progressing', 'Paused'];
+/** Shown by functions of their own. */
+const SHOWN = [...OF_OPERATOR, 'Progressing', 'Paused'];
 
 /** @param requests of the namespace */
 export function explanationOf(
@@ -197,6 +197,6 @@ function awaited(cluster: EtcdCluster, condition: Condition, where: Where): Reas
 /** Everything else that wants something of a person. */
 function others(conditions: readonly Condition[] = []): readonly Reason[] {
   return conditions
-    .filter(condition => !TOLD.includes(condition.type) && wantsPerson(condition))
+    .filter(condition => !SHOWN.includes(condition.type) && wantsPerson(condition))
     .map(condition => ofCondition(condition, whatToDo(condition) ?? ''));
 }

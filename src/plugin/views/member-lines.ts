@@ -27,7 +27,7 @@ const HEADER = [
   'NODE',
 ];
 
-/** A table of the members; without `asked`, what only they can tell is `-`. */
+/** A table of the members; without `asked`, what only they can say is `-`. */
 export function memberLines(cluster: EtcdCluster, asked: AskedNow | undefined): readonly Line[] {
   const { details = [], unready = [] } = cluster.status?.members ?? {};
   if (details.length === 0) return [];

@@ -7,7 +7,7 @@ export interface MemberIdentity {
   readonly id: string;
 }
 
-/** A member whose pod is told that it is no beginner any more; of the pod by its uid. */
+/** A member whose pod is sealed; of the pod by its uid. */
 export interface SealedMember extends MemberIdentity {
   readonly uid: string;
 }
@@ -57,10 +57,10 @@ export const CREATION_STEPS = {
     plannedAgain: false,
     summary: ({ members }) => `wait until ${list(members)} elect a leader`,
   }),
-  /** Whoever is seen started is sealed with it; it has waited while somebody is still to be (`notYet`). */
+  /** Members that are seen started are sealed with it; it has waited while somebody is still to be (`notYet`). */
   recordClusterId: row<{
     readonly token: string;
-    /** What a quorum told, and whom it listed, when it was planned; left out where it was planned before there was a quorum. */
+    /** What a quorum reported, and which members it listed, when it was planned; left out where it was planned before there was a quorum. */
     readonly elected?: { readonly clusterId: string; readonly members: readonly MemberIdentity[] };
   }>({
     timing: ACTION_TIMING,

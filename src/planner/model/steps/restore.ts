@@ -104,7 +104,7 @@ export const RESTORE_STEPS = {
     readonly claims: readonly NamedObject[];
     /** Those that it put aside and that are the members' again. Absent in plans of a release before. */
     readonly kept?: readonly NamedObject[];
-    /** Those that stayed until now because only they tell that their volumes are empty. */
+    /** Those that stayed until now because only they show that their volumes are empty. */
     readonly pods: readonly NamedObject[];
   }>({
     timing: ACTION_TIMING,

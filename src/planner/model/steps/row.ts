@@ -17,7 +17,7 @@ export interface StepTiming {
   readonly isTransfer?: true;
 }
 
-/** It acts, which takes seconds on a busy machine. When it keeps failing users are told within a minute. */
+/** It acts, which takes seconds on a busy machine. When it keeps failing it is reported to users within a minute. */
 export const ACTION_TIMING: StepTiming = {
   startToCloseSeconds: 25,
   scheduleToCloseSeconds: 50,

@@ -16,7 +16,7 @@ export const UPGRADE_STEPS = {
     plannedAgain: true,
     summary: ({ member, version, because }) => `restart ${member} with etcd ${version}: ${because}`,
   }),
-  /** The EtcdBackup (by uid) is asked for a backup; the time of the question tells which run is the answer. */
+  /** The EtcdBackup (by uid) is asked for a backup; the time of the question says which run is the answer. */
   requestBackup: row<{
     readonly backup: string;
     readonly uid: string;

@@ -43,7 +43,7 @@ export async function historiesOf(
     ];
     const runs = await readRuns({ ...where, workflows }).catch((error: unknown) => {
       throw new NotReached(
-        `Temporal at ${where.address} did not tell them: ${messageOf(error)}${adviceFor(where)}`,
+        `Temporal at ${where.address} did not return them: ${messageOf(error)}${adviceFor(where)}`,
       );
     });
     if (runs.length === 0)

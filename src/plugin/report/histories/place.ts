@@ -40,7 +40,7 @@ interface PodOwner {
   };
 }
 
-/** What the variables of its Deployment tell the operator. @throws RangeError when they stand in another object */
+/** What the variables of its Deployment say to the operator. @throws RangeError when they stand in another object */
 export function placeOf(deployment: KubeObject): TemporalPlace {
   const { template } = (deployment['spec'] ?? {}) as PodOwner;
   const { containers = [] } = template?.spec ?? {};

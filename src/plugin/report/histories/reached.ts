@@ -49,7 +49,7 @@ export async function reached(call: Call, operatorNamespace: string, until: Abor
     address: `127.0.0.1:${answer.sign[1]}`,
     namespace: namespace ?? place.namespace,
     tls: isSecure ? certificates(io.env, place.serverName) : false,
-    // The key of this environment may be for another Temporal: one that the operator reaches in plain text is not told it.
+    // The key of this environment may be for another Temporal: one that the operator reaches in plain text does not get it.
     apiKey: isSecure ? apiKey : undefined,
   };
 }
