@@ -129,13 +129,16 @@ export class SimulatedKubelet {
     const isReady = process.published && process.cluster.leaderSeenBy(process) !== undefined;
     const { namespace, name } = reported.pod.metadata;
     const state = { running: { startedAt: reported.started } };
-    const [container] = (reported.pod['spec'] as { containers: { name: string; image: string }[] }).containers;
+    const [container] = (reported.pod['spec'] as { containers: { name: string; image: string }[] })
+      .containers;
     const status = {
       phase: 'Running',
       podIP: reported.host,
       podIPs: [{ ip: reported.host }],
       startTime: reported.started,
-      conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: reported.started }],
+      conditions: [
+        { type: 'Ready', status: isReady ? 'True' : 'False', lastTransitionTime: reported.started },
+      ],
       containerStatuses: [
         {
           name: container?.name,

@@ -62,7 +62,11 @@ async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entrie
   });
 }
 
-function recordDeleted(deps: Dependencies, { namespace, name, uid }: BackupRef, gone: readonly string[]): void {
+function recordDeleted(
+  deps: Dependencies,
+  { namespace, name, uid }: BackupRef,
+  gone: readonly string[],
+): void {
   const [first = ''] = gone;
   const message = gone.length === 1 ? `${first} deleted` : `${gone.length} backups deleted, ${first} first`;
   const kind = 'EtcdBackup';

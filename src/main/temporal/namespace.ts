@@ -160,7 +160,10 @@ async function registerNamespace(
  * administrators of the namespace), so only their use shows whether they are there.
  * @throws TemporalSetupError when one exists with another type: it cannot be changed, only removed
  */
-async function missingAttributes(connection: Connection, namespace: string): Promise<string[] | 'not listed'> {
+async function missingAttributes(
+  connection: Connection,
+  namespace: string,
+): Promise<string[] | 'not listed'> {
   const listed = await connection.operatorService
     .listSearchAttributes({ namespace })
     .catch((error: unknown) => {

@@ -19,7 +19,9 @@ import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
 function clusterIdOf(observation: Situation): string | undefined {
   const { cluster, membership } = observation;
   const reported = membership.known ? membership.clusterId : undefined;
-  return cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? reported ?? idBefore(observation);
+  return (
+    cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? reported ?? idBefore(observation)
+  );
 }
 
 /** The newest id that anything of this cluster is stamped with. */

@@ -176,8 +176,8 @@ export function failedRestore(restore: EtcdRestore, message: string, now: number
   const { step: _, refusal: __, ...status } = restore.status ?? {};
   const stamp = { now: timestamp(now), generation: restore.metadata.generation ?? 0 };
   const others = status.conditions?.filter(({ type }) => !READINESS_TYPES.includes(type));
-  const observed = [finding('Succeeded', 'Failed', message), ...readinessOfTask('Failed', message)].map(each =>
-    stamped(each, status.conditions, stamp),
+  const observed = [finding('Succeeded', 'Failed', message), ...readinessOfTask('Failed', message)].map(
+    each => stamped(each, status.conditions, stamp),
   );
   return {
     ...status,

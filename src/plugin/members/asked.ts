@@ -47,7 +47,9 @@ export async function askedNow({ session, io }: Call, { status = {} }: EtcdClust
       return { name, ...answerOf(captured) };
     }),
   );
-  const answered = answers.flatMap(({ name, figures }) => (figures === undefined ? [] : [{ name, ...figures }]));
+  const answered = answers.flatMap(({ name, figures }) =>
+    figures === undefined ? [] : [{ name, ...figures }],
+  );
   return { at, members: withLag(answered), notAnswered: byReason(answers) };
 }
 
