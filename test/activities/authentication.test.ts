@@ -21,7 +21,7 @@ describe('a cluster without TLS whose authentication was enabled', () => {
     expect(found?.message).toMatch(/etcdserver: user name is empty.*etcdctl auth disable.*TLS\.auto/);
   });
 
-  it('nobody is advised to take away a Node, no pod is touched, and everything is well when it is disabled', async () => {
+  it('no one is advised to take away a Node, no pod is touched, and everything is well when it is disabled', async () => {
     const pods = world.names('Pod');
     enableAuthentication(true);
     await world.look();

@@ -69,7 +69,7 @@ describe('the creation of a cluster of three', () => {
 });
 
 describe('a new cluster in a namespace with many objects', () => {
-  /** @param labels of the many, and of a claim in the way: without any nobody can tell the former from the latter */
+  /** @param labels of the many, and of a claim in the way: without any the two cannot be distinguished */
   function crowded(
     names: readonly string[],
     { kind = 'PersistentVolumeClaim', labels }: { kind?: string; labels?: Record<string, string> } = {},

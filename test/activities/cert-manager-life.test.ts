@@ -114,7 +114,7 @@ describe('a cluster with TLS.certManager', () => {
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
   });
 
-  test('whose issuer is changed, and whose Certificate somebody deletes so that it is made anew', async () => {
+  test('whose issuer is changed, and whose Certificate a user deletes so that it is made anew', async () => {
     const world = managed();
     await world.run();
     await issueAll(world, await TestAuthority.create('company', world.now));
@@ -148,7 +148,7 @@ describe('a cluster with TLS.certManager', () => {
     expect(tlsReady(world)?.message).toContain('issue it from the previous authority again');
   });
 
-  test('gets a Certificate back that somebody deleted', async () => {
+  test('gets a Certificate back that a user deleted', async () => {
     const world = managed();
     await world.run();
     await issueAll(world, await TestAuthority.create('company', world.now));
@@ -179,7 +179,7 @@ describe('a cluster with TLS.certManager', () => {
       'Certificate',
       { ...CERTIFICATE, metadata: { namespace: NAMESPACE, name: 'example-client-tls' }, spec: {} },
     ],
-  ])('takes nobody else’s %s for its own', async (kind, object) => {
+  ])('takes no one else’s %s for its own', async (kind, object) => {
     const world = managed();
     await world.kube.as('kubectl').apply(object as WritableObject);
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });

@@ -127,7 +127,7 @@ describe('a client certificate of the operator whose key is another one’s', ()
   });
 });
 
-test('a backup of such a cluster tells it, and is tried again', async () => {
+test('a backup of such a cluster reports it, and is tried again', async () => {
   const { world } = await brokenStatic();
   const backup = {
     apiVersion: API_VERSION,

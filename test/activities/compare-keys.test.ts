@@ -161,7 +161,7 @@ describe('hashes that were compared', LONG, () => {
     expect(await stepOf(world)).toMatchObject({ kind: 'compareKeys' });
   });
 
-  it('that differ stop everything, and are told', async () => {
+  it('that differ stop everything, and are reported', async () => {
     const { world, slow } = await toCompare();
     for (const process of world.etcd.clusters[0]?.processes ?? [])
       process.corrupt = process.name === 'example-1';
@@ -190,7 +190,7 @@ it('a member that does not hash its keys is said, and asked again', LONG, async 
   expect(await stepOf(world)).toMatchObject({ kind: 'compareKeys' });
 });
 
-it('one member alone has nobody to be compared with', LONG, async () => {
+it('one member alone is not compared', LONG, async () => {
   const { world, slow } = await toCompare({ size: 1 });
   await world.run();
   expect(slow.asked).toBe(0);

@@ -81,7 +81,7 @@ describe('a cluster of the CoreOS operator', () => {
     expect(world.restore).toEqual({ succeeded: true });
   });
 
-  it('goes with its EtcdCluster, without a finalizer that nobody takes off', async () => {
+  it('goes with its EtcdCluster, without a finalizer that no one takes off', async () => {
     const world = coreosWorld();
     await world.runCluster();
     await world.deleteCluster();

@@ -60,7 +60,7 @@ describe('an EtcdCluster that a person paused', LONG, () => {
     expect(world.names('PersistentVolumeClaim')).toHaveLength(3);
   });
 
-  it('goes with its namespace, where nobody can ask to resume', async () => {
+  it('goes with its namespace, where no one can ask to resume', async () => {
     const world = await living();
     await world.kube.as('namespace-controller').delete(world.resource);
     await deleteAll(world, KINDS);
@@ -226,7 +226,7 @@ describe('an EtcdCluster that is applied again after its claims were kept', LONG
     expect(idsOf(world)).toEqual(ids);
     expect(world.names('Pod')).toEqual(Object.keys(ids));
     expect(reasons(world)).toContain('MembersTakenUp');
-    // Whoever has the claims next is told by a new note.
+    // A new note says who has the claims next.
     for (const claim of world.kube.all('PersistentVolumeClaim'))
       expect(claim.metadata.annotations?.[ANNOTATION_LEFT_BY]).toBeUndefined();
     expect((await world.look()).decision).toMatchObject({ kind: 'idle' });

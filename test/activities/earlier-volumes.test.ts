@@ -1,6 +1,6 @@
 /**
  * Volumes that come with the log of an earlier cluster of this name: an NFS provisioner that names folders after claims and keeps
- * them, a local volume that nobody wiped. etcd goes by its log, whatever it is told.
+ * them, a local volume that nobody wiped. etcd goes by its log, whatever its flags say.
  */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_KEPT_UNTIL } from '../../src/api/names.ts';
@@ -34,7 +34,7 @@ function worldOnVolumesOf(earlier: readonly string[], { alone = false } = {}) {
   return world;
 }
 
-it('is not taken for the new cluster: nothing is recorded, opened or deleted, and a person is told', async () => {
+it('is not taken for the new cluster: nothing is recorded, opened or deleted, and a user is notified', async () => {
   const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);
   const { decision } = await world.run();
   expect(decision).toMatchObject({ kind: 'blocked', reason: 'ClusterIdMismatch' });
@@ -60,7 +60,7 @@ it('leaves a quorum of others its way when one member alone comes up on such a v
   expect(condition(world, 'Healthy')?.message).toContain('example-1');
 });
 
-it('is told by the first that answers: one volume of a cluster that had one member', async () => {
+it('is recognized by the first that answers: one volume of a cluster that had one member', async () => {
   const world = worldOnVolumesOf(['example-1'], { alone: true });
   const { decision } = await world.run();
   expect(decision).toMatchObject({ kind: 'blocked', reason: 'ClusterIdMismatch' });

@@ -85,7 +85,7 @@ describe('a claim that was exchanged', () => {
     expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'restartMember', claimUid: uid } });
   });
 
-  it('of every member makes it nobody’s turn: nothing is started, and nothing is restored', async () => {
+  it('of every member makes it no one’s turn: nothing is started, and nothing is restored', async () => {
     const world = await living(0);
     for (const name of ['example-0', VICTIM, 'example-2']) await exchange(world, name);
     const { decision } = await world.run();
@@ -113,7 +113,7 @@ describe('a claim that was exchanged', () => {
 });
 
 describe('a claim whose stamp was taken off', () => {
-  it('is told its uid while its member runs on it', async () => {
+  it('gets its uid while its member runs on it', async () => {
     const world = await living(DAY);
     world.kube.mutate(world.claim(VICTIM), ({ metadata }) => {
       delete metadata.annotations?.[ANNOTATION_CLAIM_UID];

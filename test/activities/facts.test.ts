@@ -331,7 +331,7 @@ describe('the facts of a pod', () => {
     expect(facts.statusStale).toBeUndefined();
   });
 
-  it('of a claim tell by its token whose it is', () => {
+  it('of a claim say by its token whose it is', () => {
     const claim = (token?: string): KubeObject => ({
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -426,7 +426,7 @@ describe('what etcd is asked', () => {
     expect(etcd.open).toBe(0);
   });
 
-  it('tells a member that was bootstrapped and never started from one that has', async () => {
+  it('distinguishes a member that was bootstrapped and never started from one that has', async () => {
     const etcd = new FakeEtcd();
     const peers = [0, 1, 2].map(serial => `example-${serial}=http://example-${serial}:2380`).join(',');
     for (const [serial, host] of hosts.slice(0, 2).entries()) {

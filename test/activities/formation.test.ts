@@ -25,7 +25,7 @@ const clusterIds = (world: OperatorWorld) =>
   world.kube.all('Pod').map(pod => podFacts(pod, world.ref.uid).clusterId);
 
 describe('the cluster id as elected', () => {
-  it('is recorded with the version that all members run, and everybody is sealed', async () => {
+  it('is recorded with the version that all members run, and everyone is sealed', async () => {
     const { world, step } = await elected();
     expect(await world.perform(step)).toBe('done');
     const { clusterID, currentVersion } = world.cluster.status;
@@ -41,7 +41,7 @@ describe('the cluster id as elected', () => {
     expect(annotations(world)).toEqual(before);
   });
 
-  it('lets nobody in without a look while a member has not started', async () => {
+  it('admits no client without a pass while a member has not started', async () => {
     const world = new OperatorWorld({ spec: SPEC });
     world.kubelet.stuck.set('example-2', 'ContainerCreating');
     const step = await world.runUntil('recordClusterId');

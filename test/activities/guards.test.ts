@@ -134,7 +134,7 @@ describe('the identity of a cluster', () => {
     await expectRefused(world, OPEN, 'no cluster id is recorded: the client Service is not created');
   });
 
-  it('is only recorded as a quorum tells it now', async () => {
+  it('is only recorded as a quorum reports it now', async () => {
     const world = await living();
     const { incarnation, clusterID } = world.cluster.status;
     const step = {
@@ -227,7 +227,7 @@ describe('an object that stands under the name of ours', () => {
     ['a pod', foreign],
     ['a claim', { ...foreign, kind: 'PersistentVolumeClaim' }],
     ['a Service', { ...foreign, kind: 'Service', metadata: { name: 'example', namespace: 'shop' } }],
-  ])('and is %s of somebody else is never touched', async (_, object) => {
+  ])('and is %s of another owner is never touched', async (_, object) => {
     const world = await recorded();
     const [stored] = world.kube.seed(object);
     const { kind, metadata } = object;

@@ -107,7 +107,7 @@ describe('hibernation', LONG, () => {
     });
   });
 
-  it('stops nobody whose volume is gone', async () => {
+  it('stops no member whose volume is gone', async () => {
     const world = await created();
     await world.kube.as('kubectl').delete(world.claim('example-1'));
     await edit(world, { hibernated: true });

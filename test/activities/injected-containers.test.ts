@@ -24,7 +24,7 @@ const crashed = (message: string) => ({
   lastState: { terminated: { exitCode: 1, message } },
 });
 
-describe('a cluster whose pods get containers that nobody asked for', LONG, () => {
+describe('a cluster whose pods get injected containers', LONG, () => {
   it('forms, grows, is upgraded and rolled out without a change of theirs', async () => {
     const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' }, injects: true });
     await world.run();
@@ -74,7 +74,7 @@ describe('a cluster whose pods get containers that nobody asked for', LONG, () =
 });
 
 describe('what is read of a pod with containers of others', () => {
-  it('is what etcd is told, and not what another container is', async () => {
+  it('is what etcd is started with, and not what another container is', async () => {
     const world = new OperatorWorld({ spec: { size: 1, version: '3.6.16' } });
     await world.run();
     const [pod] = world.kube.all('Pod');

@@ -36,8 +36,8 @@ describe('a learner that lacks nothing', () => {
   });
 });
 
-describe('a learner that is listed as started and serves nobody until something is written', () => {
-  it('is promoted in a cluster that nobody writes to', async () => {
+describe('a learner that is listed as started and serves no one until something is written', () => {
+  it('is promoted in a cluster that no one writes to', async () => {
     const { world, step } = await aboutToPromote({ joinersAwaitEntry: true });
     await world.perform(step);
     expect(learnersOf(world)).toEqual([]);

@@ -245,7 +245,7 @@ describe('replacement', LONG, () => {
     expectMembers(world, ['example-0', 'example-3', 'example-4']);
   });
 
-  it('past the budget is done for a member that somebody approves of, and for no other', async () => {
+  it('past the budget is done for a member that a user approves of, and for no other', async () => {
     const world = await created({ size: 5, repair: { maxReplacementsPerHour: 1 } });
     await lose(world, 'example-1');
     await world.run();
@@ -272,7 +272,7 @@ describe('replacement', LONG, () => {
     expect(next).toMatchObject({ kind: 'blocked', reason: 'ReplacementBudget' });
   });
 
-  it('is not done when quorum is lost: it is told, and nothing is touched', async () => {
+  it('is not done when quorum is lost: it is reported, and nothing is touched', async () => {
     const world = await created();
     await lose(world, 'example-1');
     await lose(world, 'example-2');

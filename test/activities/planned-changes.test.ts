@@ -1,4 +1,4 @@
-/** What users are told while the operator does what they asked for: that it is planned, and nothing of a fault. */
+/** What is reported to users while the operator does what they asked for: that it is planned, and nothing of a fault. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { condition, created, edit, podUids } from '../worlds/living-cluster.ts';
@@ -41,7 +41,7 @@ const CHANGES: readonly [what: string, spec: EtcdClusterSpec][] = [
 ];
 
 describe.each([1, 3])('of a cluster of %i', LONG, size => {
-  it.each(CHANGES)('%s is told as planned, and calls nobody', async (_, spec) => {
+  it.each(CHANGES)('%s is reported as planned, and raises no warning', async (_, spec) => {
     const world = await created({ size });
     const { attention, warnings, reasons } = await changed(world, spec);
     expect({ attention, warnings }).toEqual({ attention: [], warnings: [] });
@@ -52,7 +52,7 @@ describe.each([1, 3])('of a cluster of %i', LONG, size => {
     expect(world.cluster.status.lastOperation).toMatchObject({ outcome: 'Succeeded' });
   });
 
-  it('a restart that somebody asked for is told as planned, and calls nobody', async () => {
+  it('a restart that a user asked for is reported as planned, and raises no warning', async () => {
     const world = await created({ size });
     world.now += 60_000;
     const request = { id: 1, kind: 'restart', target: '', by: 'ana', ids: podUids(world) } as const;
@@ -61,7 +61,7 @@ describe.each([1, 3])('of a cluster of %i', LONG, size => {
     expect(events.map(({ reason }) => reason)).toContain('MemberStopped');
   });
 
-  it('hibernating and waking are told as planned, and call nobody', async () => {
+  it('hibernating and waking are reported as planned, and raise no warning', async () => {
     const world = await created({ size });
     const asleep = await changed(world, { hibernated: true });
     const awake = await changed(world, { hibernated: false });
@@ -75,7 +75,7 @@ describe.each([1, 3])('of a cluster of %i', LONG, size => {
   });
 });
 
-it('scaling up and down is told as planned, and calls nobody', LONG, async () => {
+it('scaling up and down is reported as planned, and raises no warning', LONG, async () => {
   const world = await created({ size: 1 });
   for (const size of [3, 5, 3, 1]) {
     const { attention, warnings } = await changed(world, { size });
@@ -83,7 +83,7 @@ it('scaling up and down is told as planned, and calls nobody', LONG, async () =>
   }
 });
 
-it('scaling and an upgrade by several minors in one edit call nobody', LONG, async () => {
+it('scaling and an upgrade by several minors in one edit raise no warning', LONG, async () => {
   const world = await created({ size: 3, version: '3.5.35' });
   const { attention, warnings } = await changed(world, {
     size: 5,

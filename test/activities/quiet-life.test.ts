@@ -143,7 +143,7 @@ describe('two healthy members that are to go', LONG, () => {
     expect(clientsOf(world)).toEqual(Array(4).fill(CLIENTS_ADMITTED));
   });
 
-  it('go also when somebody takes the pod of the second away in that moment', async () => {
+  it('go also when a user takes the pod of the second away in that moment', async () => {
     const { world, users } = await created({ size: 5 });
     await edit(world, { size: 3 });
     const { decision } = await world.look();
@@ -218,7 +218,7 @@ describe('clients', LONG, () => {
     expect(clientsOf(world)).toEqual(THREE.map(() => CLIENTS_ADMITTED));
   });
 
-  it('find members whose label was taken off at any time: the pods are told apart before the Service asks for it', async () => {
+  it('find members whose label was taken off at any time: the pods are labeled before the Service asks for it', async () => {
     const { world, users } = await created();
     for (const { metadata } of world.kube.all('Pod'))
       world.kube.mutate(world.pod(metadata.name), pod => void delete pod.metadata.labels?.[LABEL_CLIENTS]);

@@ -68,7 +68,7 @@ describe('QuorumAtRisk', () => {
     expect(world.names('Pod')).toEqual(['example-0', 'example-2', 'example-3']);
   });
 
-  it('says of members that nobody reaches that it is not known', async () => {
+  it('says of members that are unreachable that it is not known', async () => {
     const world = await created();
     for (const name of world.names('Pod')) {
       const status = world.kube.peek(world.pod(name))?.['status'] as { podIP?: string } | undefined;

@@ -39,7 +39,7 @@ it.each([
     'it is against a policy',
     refusal(403, 'pods "example-0" is forbidden: violates PodSecurity "restricted"'),
   ],
-])('stops no member when %s, and tells the words of the API server', async (_, error) => {
+])('stops no member when %s, and reports the words of the API server', async (_, error) => {
   const world = await refusing(error);
   const before = uidsOf(world);
   const failures = await failuresOf(world);

@@ -65,7 +65,7 @@ describe('an upgrade of which a policy takes no pod', () => {
   it.each([
     ['in its pods', {}],
     ['in new pods', { etcd: { snapshotCount: 20_000 } }],
-  ])('%s stops nobody, and keeps clients from nobody', async (_, more) => {
+  ])('%s stops no member, and shuts out no client', async (_, more) => {
     const world = await running();
     const before = livesOf(world);
     const seen = new Set<string | undefined>();
@@ -118,7 +118,7 @@ describe('a member that would have no pod is not added', () => {
   });
 });
 
-describe('a member that is not known to be lost, and that somebody wants replaced', () => {
+describe('a member that is not known to be lost, and that a user wants replaced', () => {
   it('is not removed while its successor would be refused', async () => {
     const world = await running();
     const users = new Users(world);

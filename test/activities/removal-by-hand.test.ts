@@ -64,7 +64,7 @@ describe('a member that the operator removes', LONG, () => {
     expect(world.names('PersistentVolumeClaim')).toEqual(['example-0', 'example-1']);
   });
 
-  it('goes although nobody may note anything on its claim', async () => {
+  it('goes although no one may note anything on its claim', async () => {
     const world = await created();
     world.kube.intercept(({ verb, kind }) => {
       if (verb !== 'patch' || kind !== 'PersistentVolumeClaim') return;

@@ -137,7 +137,7 @@ describe('a cluster whose client Service was deleted', () => {
     expect(shared(world)).not.toContain('example-client');
   });
 
-  it('is told as repaired, and repaired once, when its status is changed by others all the time', async () => {
+  it('is reported as repaired, and repaired once, when its status is changed by others all the time', async () => {
     const world = await available();
     await deleteShared(world, isClientService);
     changeStatus(world, { ready: '0/3' });
@@ -181,7 +181,7 @@ describe('a cluster whose client Service was deleted', () => {
     expect(shared(world)).not.toContain('example-client');
   });
 
-  it('is told when something else has its name', async () => {
+  it('is reported when something else has its name', async () => {
     const world = await available();
     await deleteShared(world, isClientService);
     world.kube.seed({
@@ -229,7 +229,7 @@ describe('a cluster whose client Service was edited', () => {
     expect(await other.look({ mayRepair: 'missing' })).toHaveProperty('repaired');
   });
 
-  it('gets an operation when somebody edits it at once again', async () => {
+  it('gets an operation when a user edits it at once again', async () => {
     const world = await available();
     const spec = world.kube.peek(service)?.['spec'];
     const stop = await keepEditing(world);

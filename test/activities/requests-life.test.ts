@@ -277,7 +277,7 @@ describe('restart', LONG, () => {
     expect(users.heard.at(-1)).toBe('done: restarted');
   });
 
-  it('touches nobody while the members do not hold the same keys', async () => {
+  it('touches no member while the members do not hold the same keys', async () => {
     const { world, users } = await created();
     const before = podUids(world);
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';

@@ -1,4 +1,4 @@
-/** Whoever replaces the whole EtcdCluster with a plain manifest takes off what the operator keeps on it. */
+/** A user who replaces the whole EtcdCluster with a plain manifest removes what the operator keeps on it. */
 import { describe, expect, it } from 'vitest';
 import { FINALIZER } from '../../src/api/names.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';

@@ -109,7 +109,7 @@ describe('a restored cluster that loses all that was restored before clients are
 });
 
 describe('a restored cluster that loses all that was restored when clients were let in', () => {
-  /** Whoever concludes the restore is late, so that what clients wrote is lost before. */
+  /** The end of the restore is late, so that what clients wrote is lost before. */
   async function lost(): Promise<RestoreWorld> {
     const world = await asked();
     await world.settleUntil('concludeRestore');
@@ -156,7 +156,7 @@ describe('a restored cluster that loses all that was restored when clients were 
   });
 });
 
-it('a restore ends the pods that its attempts have left, also of members that nobody remembers (seed 1400058)', async () => {
+it('a restore ends the pods that its attempts have left, also of members that no one remembers (seed 1400058)', async () => {
   const world = await asked();
   await world.settleUntil('fillVolume');
   const { uid = '' } = world.kube.peek(world.restoreRef)?.metadata ?? {};
@@ -183,7 +183,7 @@ it('a restore ends the pods that its attempts have left, also of members that no
   expect(world.names('Pod')).toEqual([...NEW, 'other-0-seed']);
 });
 
-it('a restore waits for pods of the cluster whose owner somebody took off: they would go on beside it', async () => {
+it('a restore waits for pods of the cluster whose owner a user took off: they would go on beside it', async () => {
   const world = await asked();
   for (const name of ['example-0', 'example-1'])
     world.kube.mutate(world.pod(name), object => void delete object.metadata.ownerReferences);
@@ -295,7 +295,7 @@ it('a restore puts aside more claims than its status has room for', async () => 
   expect(kept).toHaveLength(73);
 });
 
-it('a pod that makes the data and does not start is told of', async () => {
+it('a pod that makes the data and does not start is reported', async () => {
   const world = await asked();
   await world.settleUntil('unpackBackup');
   world.kubelet.stuck.set('example-3-seed', 'ImagePullBackOff');

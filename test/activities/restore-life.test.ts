@@ -117,7 +117,7 @@ describe('a restore in place', () => {
     await world.settle();
     world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
     await world.settle();
-    // Whoever watched the first restored cluster is further than where that began.
+    // A client that watched the first restored cluster is further than where that began.
     expect(world.restore).toMatchObject({
       phase: 'Succeeded',
       revision: 2_000_000_042,
@@ -220,7 +220,7 @@ describe('a restore of a backup whose keys were counted', () => {
     expectRestored(world);
   });
 
-  it('is about its revision alone when nobody has counted them', async () => {
+  it('is about its revision alone when no one has counted them', async () => {
     const world = await asked();
     world.seedBackup({ keys: null });
     world.kubelet.snapshotKeys = 3;
@@ -249,7 +249,7 @@ describe('a restore goes on after the operator was killed', () => {
 });
 
 describe('a restore that may not begin', () => {
-  it('over a cluster with quorum whose id nobody confirmed', async () => {
+  it('over a cluster with quorum whose id no one confirmed', async () => {
     const world = await RestoreWorld.withCluster();
     world.request();
     await world.settle();
@@ -310,7 +310,7 @@ describe('a restore that may not begin', () => {
     expect(world.cluster.status.previousIncarnation).toBeUndefined();
   });
 
-  it('of a whole snapshot that is not the one that its manifest tells of', async () => {
+  it('of a whole snapshot that is not the one that its manifest describes', async () => {
     const world = await asked();
     world.seedBackup({ sha256: 'ab'.repeat(32) });
     await world.settle();
@@ -338,7 +338,7 @@ describe('a restore that may not begin', () => {
   });
 });
 
-describe('a restore of users that nobody knew of', () => {
+describe('a restore of users that no one knew of', () => {
   it('says so when the first member asks for one, and is aborted', async () => {
     const world = await asked();
     await world.settleUntil('startSeed');
@@ -371,7 +371,7 @@ describe('a restore into a new cluster', () => {
     expect(world.cluster.status.members?.ready).toHaveLength(3);
   });
 
-  it('is not called refused by the cluster that it made, nor is anybody asked to confirm that its data goes', async () => {
+  it('is not called refused by the cluster that it made, nor is anyone asked to confirm that its data goes', async () => {
     const world = await RestoreWorld.withCluster();
     await world.deleteCluster();
     await world.runCluster();
@@ -416,7 +416,7 @@ describe('every volume is lost', () => {
     return world;
   }
 
-  it('restores the newest verified backup when the specification says so, and tells what is gone', async () => {
+  it('restores the newest verified backup when the specification says so, and reports what is gone', async () => {
     const world = await lost('RestoreLatestBackup');
     await world.runCluster();
     world.adopt(world.names('EtcdRestore')[0] ?? '');

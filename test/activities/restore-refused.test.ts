@@ -142,7 +142,7 @@ describe('a refused restore', () => {
     expect(world.restore.phase).toBe('Succeeded');
   });
 
-  it('is not taken back by whoever looked before it was refused', async () => {
+  it('is not taken back by a pass that began before it was refused', async () => {
     const world = await RestoreWorld.withCluster();
     world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' });
     // Another process refuses it between this one's look and its write.
@@ -162,7 +162,7 @@ describe('a refused restore', () => {
   });
 });
 
-describe('a restore that nobody has to confirm, for all is lost,', () => {
+describe('a restore that no one has to confirm, for all is lost,', () => {
   it.each(['fenceMembers', 'switchIncarnation'])('looks once more right before %s', async kind => {
     const world = await RestoreWorld.withCluster({ spec: { size: 3, version: '3.6.16' } });
     const { clusterID } = world.cluster.status;

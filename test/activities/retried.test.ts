@@ -51,7 +51,7 @@ describe('an activity that fails', () => {
     expect(told(world)).toEqual([{ type: 'Warning', reason: 'ActivityFails', message }]);
   });
 
-  it('for the same reason again writes nothing, and for another one tells that', async () => {
+  it('for the same reason again writes nothing, and for another one reports that', async () => {
     const { world, attempt } = await backupThat();
     await attempt(2, new Error('port 5001 refused')).catch(() => undefined);
     await attempt(3, new Error('port 5002 refused')).catch(() => undefined);
@@ -79,7 +79,7 @@ describe('an activity that fails', () => {
     expect(retrying(world)).toBeUndefined();
   });
 
-  it('fails with its own error where the API server cannot be told', async () => {
+  it('fails with its own error where the API server cannot be reached', async () => {
     const { world, attempt } = await backupThat();
     world.kube.intercept(({ verb }) => {
       if (verb === 'replace') throw new Error('no answer');
@@ -99,7 +99,7 @@ describe('an activity that fails', () => {
   });
 });
 
-it('activities of all kinds tell of their failures', async () => {
+it('activities of all kinds report their failures', async () => {
   const world = new BackupWorld();
   world.kube.intercept(({ verb }) => {
     if (verb === 'list') throw new Error('the store of lists is away');

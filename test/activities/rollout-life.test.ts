@@ -104,7 +104,7 @@ describe('a changed specification', LONG, () => {
     expectRolled(world, '--log-level=warn');
   });
 
-  it('stops nobody when the world moved between plan and step', async () => {
+  it('stops no member when the world moved between plan and step', async () => {
     const world = await created();
     await edit(world, { etcd: { logLevel: 'warn' } });
     const { decision } = await world.lookCompared();
@@ -126,7 +126,7 @@ describe('a changed specification', LONG, () => {
     expect(uids(world)).toEqual(before);
   });
 
-  it('stops nobody while another member is being evicted, and lets nobody be evicted once it stops one', async () => {
+  it('stops no member while another member is being evicted, and lets no member be evicted once it stops one', async () => {
     const world = await created();
     await edit(world, { etcd: { snapshotCount: 20_000 } });
     const step = await world.runUntil('stopMember');
@@ -228,7 +228,7 @@ describe('a changed specification', LONG, () => {
   });
 });
 
-describe('objects that somebody edited', LONG, () => {
+describe('objects that a user edited', LONG, () => {
   const service = (name: string) => ({ apiVersion: 'v1', kind: 'Service', namespace: 'shop', name });
   const budget = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', namespace: 'shop', name: 'example' };
 
@@ -405,7 +405,7 @@ describe('volumes', LONG, () => {
     expect(uids(world)).toEqual(before);
   });
 
-  it('whose labels something puts back are told of, and keep no rollout waiting', async () => {
+  it('whose labels something puts back are reported, and keep no rollout waiting', async () => {
     const labelled = (labels: Record<string, string>): EtcdClusterSpec => ({
       storage: {
         volumeClaimTemplate: {
@@ -432,7 +432,7 @@ describe('volumes', LONG, () => {
     expectRolled(world, '--snapshot-count=5000');
   });
 
-  it('are never shrunk, and a claim that was looked at is told from a later one', async () => {
+  it('are never shrunk, and a claim that was looked at is distinguished from a later one', async () => {
     const world = await created(template('2Gi'));
     allow(world, true);
     const [claim] = world.kube.all('PersistentVolumeClaim');

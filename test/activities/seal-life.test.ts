@@ -45,7 +45,7 @@ describe('a cluster that was created', () => {
     expect(seen).toEqual([sealed(THREE)]);
   });
 
-  it('tells a member that started late how to begin, and seals it when it has', async () => {
+  it('gives a member that started late its bootstrap flags, and seals it when it has', async () => {
     const world = new OperatorWorld();
     world.kubelet.stuck.set('example-2', 'ImagePullBackOff');
     await world.run();
@@ -164,8 +164,8 @@ describe('a pod that was deleted before its first start ever', () => {
   });
 });
 
-describe('a cluster whose pods somebody made by hand', () => {
-  /** How to begin is told by arguments. */
+describe('a cluster whose pods a user made by hand', () => {
+  /** Bootstrap flags are arguments. */
   async function inherited(): Promise<OperatorWorld> {
     const world = await created();
     for (const name of THREE)
@@ -174,7 +174,7 @@ describe('a cluster whose pods somebody made by hand', () => {
         const { annotations = {} } = pod.metadata;
         const since = [ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE];
         for (const key of since) delete annotations[key];
-        // Those of bootstrap, as they were told for good.
+        // Those of bootstrap, as arguments that never change.
         const fixed = args.map(arg => arg.replace(/(cluster-state=)existing$/, '$1new'));
         Object.assign(etcdOf(pod) ?? {}, { args: fixed, env: [] });
       });
@@ -196,7 +196,7 @@ describe('a cluster whose pods somebody made by hand', () => {
     });
   });
 
-  it('is sealed with the next rollout that somebody asks for', async () => {
+  it('is sealed with the next rollout that a user asks for', async () => {
     const world = await inherited();
     await world.kube
       .as('kubectl')

@@ -76,7 +76,7 @@ test('keys and certificates of TLS.static pass through no workflow, log, event o
   for (const secret of secrets) await kubectl.apply(secret as WritableObject);
   await world.run();
   expect(world.cluster.status.phase).toBe('Running');
-  // One that no longer fits the others: faults are told of it, too.
+  // One that no longer fits the others: faults are reported of it, too.
   const stranger = await coreosSecrets(await TestAuthority.create('other', world.now), 'example', 'shop');
   await kubectl.apply(stranger.server as WritableObject);
   await world.run();

@@ -43,7 +43,7 @@ describe('the name of the next member', () => {
     },
   );
 
-  it('is given up when somebody takes it after the member was added', async () => {
+  it('is given up when a user takes it after the member was added', async () => {
     const world = await running();
     await grow(world);
     while (!listed(world).includes('example-3')) await world.step();

@@ -77,7 +77,7 @@ describe('a deletion whose pods do not end', () => {
     expect(world.kube.peek(world.resource)).toBeUndefined();
   });
 
-  it('asks nobody while a finalizer of somebody else holds a pod', async () => {
+  it('asks no one while a finalizer of another owner holds a pod', async () => {
     const world = await dying();
     world.kube.mutate(
       world.pod('example-0'),
@@ -103,7 +103,7 @@ describe('a deletion whose pods do not end', () => {
 });
 
 describe('a claim', () => {
-  it('is told nothing that would not be planned any more', async () => {
+  it('gets nothing that would not be planned any more', async () => {
     const world = new OperatorWorld();
     await world.run();
     await world.run();

@@ -31,7 +31,7 @@ describe("a template of claims that sets the operator's own annotations, as one 
     expect(claim.metadata.labels).toMatchObject({ team: 'shop', app: 'etcd' });
   });
 
-  it('is told which do nothing', () => {
+  it('lists those that do nothing', () => {
     const fields = ignoredClusterFields(spec).map(({ field }) => field);
     const path = 'spec.storage.volumeClaimTemplate.metadata';
     expect(fields).toEqual([
@@ -72,7 +72,7 @@ describe('the volume that a claim names', () => {
   it.each([
     ['nobody is noted on it', undefined],
     ['it is noted on it', { namespace: 'shop', name: 'example-0', uid: 'claim-example-0' }],
-  ])('tells where its data is when %s', async (_, claimRef) => {
+  ])('says where its data is when %s', async (_, claimRef) => {
     expect(await homeOf(claimRef)).toEqual({ node: 'node-9', exists: false });
   });
 
@@ -80,7 +80,7 @@ describe('the volume that a claim names', () => {
     ['of another namespace', { namespace: 'other', name: 'example-0', uid: 'u-9' }],
     ['of another claim', { namespace: 'shop', name: 'data', uid: 'u-9' }],
     ['of a claim of that name that was deleted', { namespace: 'shop', name: 'example-0', uid: 'u-9' }],
-  ])('tells nothing, and proves no loss, when it is that %s', async (_, claimRef) => {
+  ])('says nothing, and proves no loss, when it is that %s', async (_, claimRef) => {
     expect(await homeOf(claimRef)).toBeUndefined();
   });
 });

@@ -47,7 +47,7 @@ async function secured() {
 }
 
 describe('the authority of a living cluster with TLS.static', () => {
-  test('that is exchanged at once is a fault, and nobody is restarted', async () => {
+  test('that is exchanged at once is a fault, and no member is restarted', async () => {
     const { world, after, before } = await secured();
     const pods = uids(world);
     await put(world, after);
@@ -172,7 +172,7 @@ describe('variants of an exchange', () => {
   }, 120_000);
 });
 
-test('with TLS.auto nothing is signed by an authority that somebody put in the place of the one that members trust', async () => {
+test('with TLS.auto nothing is signed by an authority that a user put in the place of the one that members trust', async () => {
   const world = new OperatorWorld({ spec: { ...SPEC, TLS: { auto: {} } } });
   await world.run();
   const peek = (name: string) =>
@@ -272,7 +272,7 @@ describe('a cluster of TLS.auto without its Secrets that is woken', () => {
   });
 });
 
-test('what is lost with an authority is told once, and nobody is asked to create what the operator issues', async () => {
+test('what is lost with an authority is reported once, and no one is asked to create what the operator issues', async () => {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16', TLS: { auto: {} } } });
   await world.run();
   await world.run();

@@ -31,7 +31,7 @@ test('in the last hours of an authority its certificates are not issued in every
 });
 
 test.each(['peer', 'server', 'operator', 'client'])(
-  'an authority that somebody wrote into ca.crt of the %s certificate is taken out again',
+  'an authority that a user wrote into ca.crt of the %s certificate is taken out again',
   async role => {
     const world = await made();
     const name = `example-${role}-tls`;
@@ -47,7 +47,7 @@ test.each(['peer', 'server', 'operator', 'client'])(
   },
 );
 
-test('an authority that somebody put before the one that members trust signs nothing', async () => {
+test('an authority that a user put before the one that members trust signs nothing', async () => {
   const world = await made();
   const peer = dataOf(world, 'example-peer-tls');
   const old = Buffer.from(dataOf(world, 'example-peer-ca')['tls.crt'] ?? '', 'base64').toString();

@@ -160,7 +160,7 @@ describe('a cluster with TLS.auto', () => {
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'Ready' });
   });
 
-  test.each(ISSUED.slice(2))('gets %s back when somebody deletes it', async name => {
+  test.each(ISSUED.slice(2))('gets %s back when a user deletes it', async name => {
     const world = auto();
     await world.run();
     const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: `example-${name}` };
@@ -192,7 +192,7 @@ describe('a cluster with TLS.auto', () => {
     expect(tlsReady(world)?.message).toContain('the authority in Secret example-peer-ca expires on 2036-11-');
   });
 
-  test('takes nobody else’s Secret for its own', async () => {
+  test('takes no one else’s Secret for its own', async () => {
     const world = auto();
     await putSecret(world, secret('shop', 'example-client-tls', { 'tls.crt': 'mine' }));
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
@@ -231,7 +231,7 @@ test('no key and no certificate leaves the activity that reads it', async () => 
   ).filter(text => text !== '');
   expect(material).toHaveLength(6);
   const cert = textOf(world, 'example-server-tls', 'tls.crt');
-  // A certificate that the authority did not make is told as a fault, with names only.
+  // A certificate that the authority did not make is reported as a fault, with names only.
   const stranger = await TestAuthority.create('stranger', world.now);
   const pair = await issueLeaf(
     stranger.pair,

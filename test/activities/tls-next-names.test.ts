@@ -43,7 +43,7 @@ test('a lost member stays listed until a certificate has the name of the one tha
   expect(tlsReady(world)?.status).toBe('True');
 });
 
-test('a member that somebody asks to have replaced gets no successor that no certificate names', async () => {
+test('a member that a user asks to have replaced gets no successor that no certificate names', async () => {
   const { world } = await running();
   const before = ids(world);
   const asked = {

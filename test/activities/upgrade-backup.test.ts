@@ -64,7 +64,7 @@ function made(world: OperatorWorld, outcome: 'Succeeded' | 'Failed'): void {
 const versions = (world: OperatorWorld): string[] =>
   [...(world.etcd.clusters[0]?.processes ?? [])].map(({ version }) => version);
 describe('an upgrade', LONG, () => {
-  it('asks an EtcdBackup for a backup, and touches nobody before it is made', async () => {
+  it('asks an EtcdBackup for a backup, and touches no member before it is made', async () => {
     const world = await asked({});
     const seen = answer(world, 'Succeeded');
     await world.run();
@@ -102,7 +102,7 @@ describe('an upgrade', LONG, () => {
     expect(new Set(versions(world))).toEqual(new Set(['3.6.16']));
   });
 
-  it('says so when nobody makes the backup in time, and asks again after an hour', async () => {
+  it('says so when no one makes the backup in time, and asks again after an hour', async () => {
     const world = await asked({});
     const { step } = (await world.look()).decision as { step: Parameters<typeof world.perform>[0] };
     expect(step.kind).toBe('requestBackup');

@@ -156,7 +156,7 @@ describe('an upgrade', LONG, () => {
     }
   });
 
-  it('that nobody remembers starts each member with the version that its data had', async () => {
+  it('that no one remembers starts each member with the version that its data had', async () => {
     for (let at = 0, last = await length(MINOR); at < last; at += 3) {
       const world = await upgrading(MINOR, at);
       const before = podVersions(world);
@@ -170,7 +170,7 @@ describe('an upgrade', LONG, () => {
     }
   });
 
-  it('is not guessed where neither status nor claims tell what the members ran', async () => {
+  it('is not guessed where neither status nor claims say what the members ran', async () => {
     const world = await upgrading(MINOR, 0);
     await forget(world);
     for (const { metadata } of world.kube.all('PersistentVolumeClaim'))

@@ -96,7 +96,7 @@ describe('a newer patch', LONG, () => {
     expect(world.passes.flatMap(({ upgraded = [] }) => upgraded)).toHaveLength(3);
   });
 
-  it('goes on with the next member when the kubelet has told of the container of this one', async () => {
+  it('goes on with the next member when the kubelet has reported the container of this one', async () => {
     const world = await created('3.6.15');
     world.kubelet.reportsLate = true;
     await ask(world, { version: '3.6.16' });
@@ -259,7 +259,7 @@ describe('several minors', LONG, () => {
 describe('a version that does not come up', LONG, () => {
   const bad = `${REPOSITORY}:v3.6.99`;
 
-  it('is taken back from the one member that tried it, told, and not tried again', async () => {
+  it('is taken back from the one member that tried it, reported, and not tried again', async () => {
     const world = await created('3.6.16');
     world.kubelet.missingImages.add(bad);
     await ask(world, { version: '3.6.99' });

@@ -286,7 +286,7 @@ describe('repair', () => {
     expectWhole(world, 3);
   });
 
-  it('takes claims whose labels somebody took off for what they are, also when the status is lost', async () => {
+  it('takes claims whose labels a user took off for what they are, also when the status is lost', async () => {
     const world = await created();
     for (const name of membersOf(3))
       world.kube.mutate(world.claim(name), object => void delete object.metadata.labels);
@@ -312,7 +312,7 @@ describe('repair', () => {
     expectWhole(world, 3);
   });
 
-  it('records a cluster id that only a quorum told where a status that is lost again does not take it along', async () => {
+  it('records a cluster id that only a quorum reported where a status that is lost again does not take it along', async () => {
     const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
     for (let at = (await world.step()).decision; ; at = (await world.step()).decision) {
       world.kubelet.settle();

@@ -34,7 +34,7 @@ test('a reason that nothing says is found', () => {
   ]);
 });
 
-test('each event has a CamelCase reason, and tells when it is recorded in one sentence', () => {
+test('each event has a CamelCase reason, and reports when it is recorded in one sentence', () => {
   const rows = Object.values(EVENTS).flatMap(reasons => Object.entries(reasons));
   // Those with spaces are the CoreOS operator's.
   const reasons = /^[A-Z][A-Za-z]{2,62}$|^(New Member Added|Member Removed|Replacing Dead Member)$/;

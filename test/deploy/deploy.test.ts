@@ -327,7 +327,7 @@ describe('rights', () => {
     });
   });
 
-  test('are nobody else’s', () => {
+  test('are no one else’s', () => {
     expect(
       all.filter(({ kind }) => kind === 'ClusterRoleBinding').map(({ metadata }) => metadata.name),
     ).toEqual(['etcd-operator']);

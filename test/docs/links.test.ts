@@ -85,7 +85,7 @@ describe('Markdown', () => {
     ]);
   });
 
-  it('is told of what is wrong', () => {
+  it('lists what is wrong', () => {
     expect(existsSync(posix.join(root, 'docs/concepts.md'))).toBe(true);
     const page = '[a](concepts.md#nowhere) [b](gone.md) `src/gone.ts`';
     expect(faultsOfPage(root, 'docs/index.md', page)).toEqual([

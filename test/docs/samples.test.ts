@@ -1,4 +1,4 @@
-/** The clusters of deploy/samples, and which of them users are told to begin with. */
+/** The clusters of deploy/samples, and which of them the documentation begins with. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -55,7 +55,7 @@ test('what is claimed outside of the load says nothing', () => {
   expect(dishonest(claims('False', -1, 60_001), minute({ from: 0, until: 0 }))).toEqual([]);
 });
 
-test('the story is told by its changes', () => {
+test('the story consists of its changes', () => {
   const seen = [...claims('True', 1_000, 2_000), ...claims('False', 3_500), ...claims('True', 6_000)];
   expect(storyOf(seen, 1_000)).toBe('available: True 0.0, False 2.5, True 5.0; healthy: True 0.0');
 });

@@ -157,7 +157,7 @@ describe('into object stores', () => {
     } as Parameters<World['kube']['apply']>[0]);
   }
 
-  it('S3: what comes back with one bit changed is told as what must not be trusted', async () => {
+  it('S3: what comes back with one bit changed is reported as not to be trusted', async () => {
     const store = await startStackStore(world, NAMESPACE, 'S3');
     store.front.fault = ({ method, path }) =>
       method === 'GET' && path.startsWith('/bucket/etcd/damaged?')

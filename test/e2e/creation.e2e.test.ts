@@ -64,7 +64,7 @@ describe('the sample resource, unchanged', () => {
     expect((await etcdctl('get', 'through/the/service', '--print-value-only')).trim()).toBe('yes');
   });
 
-  test('tells the same story in kubectl and in Temporal', async () => {
+  test('shows the same story in kubectl and in Temporal', async () => {
     const cluster = await readCluster(world, NAMESPACE, 'example');
     const workflow = cluster?.status?.workflowID ?? '';
     expect(workflow).toBe(`etcdcluster/${NAMESPACE}/example/${cluster?.metadata.uid.slice(0, 8)}`);
@@ -123,7 +123,7 @@ describe('a cluster that cannot be created', () => {
     await discard(world, NAMESPACE, 'old');
   });
 
-  test('with an image that does not exist is told so, and slows no other cluster', async () => {
+  test('with an image that does not exist reports that, and slows no other cluster', async () => {
     // Nobody has this image, and there is no registry to ask.
     await world.kube.apply(manifest(NAMESPACE, 'sick', { size: 3, version: '3.6.15' }));
     const sick = { namespace: NAMESPACE, name: 'sick' };

@@ -59,7 +59,7 @@ describe('a pause sent to the workflow', () => {
 });
 
 describe('a pause by an EtcdRequest', () => {
-  test('does not hold a namespace that is deleted, where nobody can ask to resume', async () => {
+  test('does not hold a namespace that is deleted, where no one can ask to resume', async () => {
     const gone = { namespace: 'pause-gone', name: 'paused' };
     await createNamespace(world, gone.namespace);
     await world.kube.apply(manifest(gone.namespace, gone.name, { size: 1, version: '3.6.16' }));

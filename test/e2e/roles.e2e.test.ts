@@ -51,7 +51,7 @@ describe.each([
   { role: 'view', allows: LOOKING },
   { role: 'edit', allows: LOOKING },
   { role: 'admin', allows: [...LOOKING, ...ASKING, ...CHANGING] },
-])('whoever has $role in a namespace', ({ role, allows }) => {
+])('a user with $role in a namespace', ({ role, allows }) => {
   const user = `person-with-${role}`;
 
   beforeAll(async () => {
@@ -73,7 +73,7 @@ describe.each([
   });
 });
 
-test('kubectl tells a person the same', async () => {
+test('kubectl shows a user the same', async () => {
   const ask = async (...what: string[]): Promise<string> =>
     (
       await world.stack

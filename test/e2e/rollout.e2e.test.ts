@@ -104,7 +104,7 @@ async function uidsOf(objects: Promise<KubeObject[]>): Promise<(string | undefin
 }
 
 describe('a changed specification', () => {
-  test('reaches one member at a time, and everybody is told what changed', async () => {
+  test('reaches one member at a time, and reports what changed', async () => {
     const before = await uidsOf(podsOf(world, NAMESPACE, NAME));
     const claims = await uidsOf(claimsOf(world, NAMESPACE, NAME));
     const begun = performance.now();
@@ -133,7 +133,7 @@ describe('a changed specification', () => {
   }, 240_000);
 });
 
-describe('a Service and a budget that somebody edited', () => {
+describe('a Service and a budget that a user edited', () => {
   test('get back what is ours and keep what is not', async () => {
     const kubectl = (...args: string[]) => world.stack.kubectl('-n', NAMESPACE, ...args);
     const client = { apiVersion: 'v1', kind: 'Service', namespace: NAMESPACE, name: `${NAME}-client` };
@@ -165,7 +165,7 @@ describe('a Service and a budget that somebody edited', () => {
   }, 60_000);
 });
 
-describe('a client Service that somebody deleted', () => {
+describe('a client Service that a user deleted', () => {
   /** Deletes it and waits until there is another one. Answers whether no operation began for it. */
   async function withoutOperation(): Promise<boolean> {
     const client = { apiVersion: 'v1', kind: 'Service', namespace: NAMESPACE, name: `${NAME}-client` };

@@ -70,7 +70,7 @@ async function shownBy(name: string): Promise<string[]> {
   );
 }
 
-/** A write through the client Service by whoever has what is in the Secret. */
+/** A write through the client Service by a client that has what is in the Secret. */
 const application = (cluster: string, access: Access): Promise<string> =>
   runApplication(world, { namespace: NAMESPACE, name: cluster }, access, 'put', 'through/the/service', 'yes');
 
@@ -145,7 +145,7 @@ describe('TLS.static', () => {
     expect(JSON.stringify(cluster.status)).not.toContain('BEGIN');
   });
 
-  test('lets applications in through the Service with a certificate, and nobody without one', async () => {
+  test('lets applications in through the Service with a certificate, and no one without one', async () => {
     const keys = { ca: 'etcd-client-ca.crt', cert: 'etcd-client.crt', key: 'etcd-client.key' };
     expect(await application('careful', { secretName: 'careful-operator', keys })).toBe('Succeeded: OK');
     const pods = await podsOf(world, NAMESPACE, 'careful');

@@ -61,7 +61,7 @@ test.each(CALLS)('%s to a server that speaks something else fails, and says wher
   member.close();
 });
 
-test('dials nobody before the first call', async () => {
+test('dials no member before the first call', async () => {
   let accepted = 0;
   const member = await memberAt(() => (accepted += 1));
   member.close();
@@ -87,7 +87,7 @@ test('closing while it connects leaves no connection', async () => {
   await vi.waitFor(() => expect(own.size).toBe(0), 2_000);
 });
 
-test.each(['open', 'closed'])('between calls nobody dials, be the member %s', async state => {
+test.each(['open', 'closed'])('between calls nothing dials, be the member %s', async state => {
   let accepted = 0;
   const member = await memberAt(socket => {
     accepted += 1;
@@ -103,7 +103,7 @@ test.each(['open', 'closed'])('between calls nobody dials, be the member %s', as
   expect(accepted).toBe(1);
 });
 
-test('each call tells what is now: refused, then silent, then refused again', async () => {
+test('each call reports the present state: refused, then silent, then refused again', async () => {
   let behaviour: (socket: Socket) => void = socket => socket.destroy();
   const member = await memberAt(socket => behaviour(socket));
   await expect(member.status()).rejects.toMatchObject({ code: 'unreachable' });

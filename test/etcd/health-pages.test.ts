@@ -124,7 +124,7 @@ test.each<{ readonly what: string; readonly answer: RequestListener }>([
   await expect.poll(() => asker.ask('127.0.0.1')).toBe('well');
 });
 
-test('nobody at the port is silence; a closed asker has asked nobody', async () => {
+test('a closed port is silence; a closed asker has asked no member', async () => {
   const asker = pages({ port: 1 });
   expect(await asker.ask('127.0.0.1')).toBe('silent');
   const hanging = await member(() => {});
@@ -136,7 +136,7 @@ test('nobody at the port is silence; a closed asker has asked nobody', async () 
   expect(await closing.ask('127.0.0.1')).toBeUndefined();
 });
 
-test('a process that may open no further file has asked nobody: that is not the silence of a member', async () => {
+test('a process that may open no further file has asked no member: that is not silence of a member', async () => {
   const { port } = await member(well);
   const script = `
     import { openSync } from 'node:fs';
@@ -241,7 +241,7 @@ test('an answer that was there in time is read, though this process was held up 
   expect(await asked).toBe('well');
 });
 
-/** A member in a thread: tells its port, tells of a request, and answers it a moment later. */
+/** A member in a thread: reports its port and a request, and answers it a moment later. */
 const ANSWERS_SOON = `
   const { createServer } = require('node:http');
   const { parentPort } = require('node:worker_threads');

@@ -1,4 +1,4 @@
-/** How the stream of a snapshot ends, in all the ways in which it does, against a server that does as it is told. */
+/** How the stream of a snapshot ends, in all the ways in which it does, against a server that does as it is configured. */
 import { createServer, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -164,7 +164,7 @@ test('something else answers', async () => {
   await expect(read(from)).rejects.toThrow();
 });
 
-test('nobody is there', async () => {
+test('a closed port is unreachable', async () => {
   const from = await memberThat(() => {});
   server?.close();
   await expect(read(from)).rejects.toMatchObject({ code: 'unreachable' });

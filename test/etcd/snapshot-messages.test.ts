@@ -27,7 +27,7 @@ describe('the messages of a snapshot', () => {
         expect(bytes).toHaveLength(DATABASE.length + 32);
         expect(chunks.at(-1)?.storageVersion).toBe('3.6.0');
         expect(messages.isBetween).toBe(true);
-        // What a chunk says is still to come, and what did come after it, are the same: so the first tells the size.
+        // What a chunk says is still to come, and what did come after it, are the same: so the first says the size.
         let come = 0;
         const sizes = chunks.map(({ blob, remainingBytes }) => (come += blob.length) + remainingBytes);
         expect(new Set(sizes.slice(0, sizes.findLastIndex(size => size === DATABASE.length) + 1))).toEqual(

@@ -6,7 +6,7 @@ export interface RawConnection {
   readonly socket: Socket;
   /** What has come back so far. */
   said(): string;
-  /** Resolves when the connection is over, whoever ended it and however. */
+  /** Resolves when the connection is over, whichever side ended it and however. */
   readonly ended: Promise<void>;
 }
 

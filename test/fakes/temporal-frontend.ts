@@ -1,5 +1,5 @@
 /**
- * The part of Temporal's frontend that tells of workflows that were, over real gRPC: a list of runs, and the pages of their histories.
+ * The part of Temporal's frontend that serves past workflows, over real gRPC: a list of runs, and the pages of their histories.
  * Each namespace is there, with all search attributes, and no workflow runs.
  */
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';

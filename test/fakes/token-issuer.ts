@@ -1,4 +1,4 @@
-/** Whoever issues tokens for Temporal's authorizer: signs them, and serves the key to check them with. */
+/** An issuer of tokens for Temporal's authorizer: signs them, and serves the key to check them with. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

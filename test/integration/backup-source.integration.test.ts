@@ -65,7 +65,7 @@ test('of several endpoints it is the one with the highest revision; silent ones 
   expect(await chosen({ etcdEndpoints: etcdEndpoints.toReversed() })).toBe(wanted);
 }, 60_000);
 
-test('of an address outside nothing is told but that it is not reachable, and without an administrator’s word not even that', async () => {
+test('of an address outside nothing is reported but that it is not reachable, and without an administrator’s word not even that', async () => {
   const etcdEndpoints = ['http://127.0.0.1:1'];
   expect(await chosen({ etcdEndpoints })).toBe(
     'no member can provide a snapshot: 127.0.0.1:1 is not reachable',
@@ -126,7 +126,7 @@ describe('an etcd with certificates and users', () => {
     );
   }, 60_000);
 
-  test('is backed up by whoever has both', async () => {
+  test('is backed up with both', async () => {
     const named = { etcdEndpoints: [url], clientTLSSecret: 'client', authSecret: 'root' };
     expect(await chosen(named)).toMatch(/ at \d+, whole$/);
   });
@@ -140,7 +140,7 @@ describe('an etcd with certificates and users', () => {
       /no member can provide a snapshot/,
     ],
     ['a Secret that exists', { clientTLSSecret: 'client', authSecret: 'nowhere' }, /nowhere does not exist/],
-  ])('is not without %s, and no secret is told', async (_what, spec, message) => {
+  ])('is not without %s, and no secret is reported', async (_what, spec, message) => {
     const said = await chosen({ etcdEndpoints: [url], ...spec });
     expect(said).toMatch(message);
     expect(said).not.toContain(PASSWORD);

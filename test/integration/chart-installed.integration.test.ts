@@ -158,7 +158,7 @@ describe('a release', () => {
     expect(at(await deployment(), 'spec', 'replicas')).toBe(2);
   });
 
-  test('leaves CRDs alone that it is told not to install any more', async () => {
+  test('leaves CRDs alone that it is not to install any more', async () => {
     await helm.run('upgrade', 'prod', CHART, '-n', 'ops', ...TEMPORAL, ...SHARED);
     expect([await uidOf(CRD), await uidOf('etcd', 'example', '-n', 'default')]).toEqual([crd, cluster]);
     expect(await exists('clusterrole', 'etcd-admin')).toBe(true);

@@ -132,7 +132,7 @@ describe.each(Object.entries(APPLIED))('with the CRDs of this operator applied b
     });
   });
 
-  it('fields that nobody knows are taken off from now on, as a schema says', async () => {
+  it('fields that no one knows are taken off from now on, as a schema says', async () => {
     const created = await client.create(resource('EtcdCluster', 'new', { size: 1, selfHosted: {} }), {
       dryRun: true,
     });

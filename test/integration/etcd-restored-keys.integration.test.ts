@@ -125,7 +125,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
   );
 
   test.each([BUMP, 0])(
-    'a restored member that nobody has written to begins where the planner expects it, with revisions raised by %i',
+    'a restored member that no one has written to begins where the planner expects it, with revisions raised by %i',
     async bump => {
       const cluster = await EtcdProcessCluster.start({ version, size: 1 });
       const other = await EtcdProcessCluster.unstarted({ version });

@@ -136,7 +136,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
   });
 });
 
-test('a user with a password reads and takes snapshots; without one nobody does', async () => {
+test('a user with a password reads and takes snapshots; without one no one does', async () => {
   const cluster = await EtcdProcessCluster.start({ version: '3.6.16', size: 1 });
   const { target } = cluster.member(0);
   const root = { username: 'root', password: 'a-password-of-root' };

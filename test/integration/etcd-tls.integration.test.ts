@@ -187,7 +187,7 @@ describe.each([
     expect(await ask(running.dial(material()))).toBe(`version ${version}`);
   });
 
-  test('started with a bundle whose blocks stand in one line trusts nobody', async () => {
+  test('started with a bundle whose blocks stand in one line trusts no one', async () => {
     await running.process.stop();
     const before = running.process.log.length;
     const ca = authority.pair.cert.trim();

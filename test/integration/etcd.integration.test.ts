@@ -76,7 +76,7 @@ describe.each(VERSIONS)('etcd %s', version => {
 
   const target = (serial: number) => cluster.member(serial).target;
 
-  test('members tell the versions that they agreed on, and what their keys come to', async () => {
+  test('members report the versions that they agreed on, and what their keys come to', async () => {
     const members = [0, 1, 2].map(serial => dial(target(serial)));
     const minor = `${version.split('.').slice(0, 2).join('.')}.0`;
     const storage = version.startsWith('3.5') ? undefined : minor;
@@ -154,7 +154,7 @@ describe.each(VERSIONS)('etcd %s', version => {
     expect(members.filter(row => row.isLearner).map(row => row.name)).toEqual(['m3']);
   });
 
-  test('the leader hands over to the member that it is told, and nobody else can', async () => {
+  test('the leader hands over to the member that is named, and no other member can', async () => {
     const members = [0, 1, 2].map(serial => dial(target(serial)));
     const statuses = await Promise.all(members.map(member => member.status()));
     const led = statuses.findIndex(status => status.leaderId === status.memberId);
@@ -169,7 +169,7 @@ describe.each(VERSIONS)('etcd %s', version => {
     }, untilTrue);
   });
 
-  test('a frozen member times out by itself, and delays nobody', async () => {
+  test('a frozen member times out by itself, and delays no other', async () => {
     const members = [0, 1, 2].map(serial => dial(target(serial)));
     const frozen = cluster.member(2);
     await Promise.all(members.map(member => member.status()));

@@ -80,7 +80,7 @@ afterAll(async () => {
 /** Calls by method and kind, of all clusters. */
 const calls = (before: Reading, after: Reading) => grown(before.callsByKind, after.callsByKind);
 
-/** How often the one replica has lost its lease, which it takes back: on a machine that is too busy, and then it tells of everything. */
+/** How often the one replica has lost its lease, which it takes back: on a machine that is too busy, and then it enqueues everything. */
 const lostLeases = (): number =>
   fleet.world
     .operators()

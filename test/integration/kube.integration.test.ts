@@ -83,14 +83,14 @@ describe('against a real kube-apiserver', () => {
     expect(await client.get(ref(configMaps, 'dry'))).toBeUndefined();
   });
 
-  it('tries an object without making it under a name that is taken: what is wrong with it is told first', async () => {
+  it('tries an object without making it under a name that is taken: what is wrong with it is reported first', async () => {
     await client.create(deployment());
     const dry = { dryRun: true };
     await expect(client.create(deployment({ replicas: -1 }), dry)).rejects.toSatisfy(isInvalid);
     await expect(client.create(deployment({ replicas: 3 }), dry)).rejects.toSatisfy(isAlreadyExists);
   });
 
-  it('tells the time of the API server, whatever the clock of this machine says', async () => {
+  it('returns the time of the API server, whatever the clock of this machine says', async () => {
     const steady = () => performance.timeOrigin + performance.now() + 660_000;
     const clock = new ServerClock({ steady, wall: steady });
     const other = clientOf(plane.kubeconfig, { clock });

@@ -37,7 +37,7 @@ async function edit(name: string, from: string, to: string): Promise<void> {
   await writeFile(join(folder, name), text.replaceAll(from, to));
 }
 
-/** Rules of roles name no version: whoever may create PodDisruptionBudgets is taken for someone who uses the version that is gone. */
+/** Rules of roles name no version: a user who may create PodDisruptionBudgets is taken for a user of the version that is gone. */
 const KNOWN =
   /^Warning: .* removed in v1\.25\..* Migrate the API\(s\) for poddisruptionbudgets: \(\["[^"]*Rules\[\d+\]"\]\)$/;
 

@@ -244,7 +244,7 @@ describe('the life of an operator', () => {
     if (survivor === undefined) throw new Error('no operator was started');
     await temporal.kill();
     await poll(async () => (await survivor.health('/readyz'))?.text.includes('Temporal does not answer'));
-    // By these an alert tells that Temporal is out of reach.
+    // By these an alert reports that Temporal is out of reach.
     await poll(
       async () => {
         const served = await survivor.sdkMetrics();
@@ -277,7 +277,7 @@ describe('the life of an operator', () => {
     ]);
   });
 
-  test('it ends in order when it is told to, and gives the lease back', async () => {
+  test('it ends in order when it is asked to, and gives the lease back', async () => {
     const survivor = started.at(-1);
     survivor?.signal('SIGTERM');
     expect(await survivor?.ended).toBe(0);

@@ -139,7 +139,7 @@ describe('a person who may ask', () => {
 });
 
 describe('a person with too few rights', () => {
-  test('who may look is told the right that asking takes', async () => {
+  test('a user who may only look is shown the right that asking takes', async () => {
     expect(await etcd('status example', bob)).toMatchObject({ code: 0 });
     for (const line of ['pause example --yes', 'pause example --dry-run']) {
       const { code, err } = await etcd(line, bob);
@@ -213,15 +213,15 @@ describe('plans of what is not applied', () => {
     expect(await etcd('status example -o json', carol)).toEqual(before);
   });
 
-  test('who may look at pods plans, and is told what was not checked', async () => {
+  test('a user who may look at pods plans, and is shown what was not checked', async () => {
     await write({ size: 5, storage: { emptyDir: {} } });
     const { code, out } = await etcd(`plan example -f ${file}`, bob);
     expect(out).toContain('you have no right to update etcdclusters');
     expect(code).toBe(0);
   });
 
-  test('who may not look at pods is told that right', async () => {
-    // In pods, for no StorageClass is looked at: of two refusals the first that arrives is told.
+  test('a user who may not look at pods is shown that right', async () => {
+    // In pods, for no StorageClass is looked at: of two refusals the first that arrives is reported.
     await write({ size: 3, storage: { emptyDir: {} } });
     expect(await etcd(`plan example -f ${file}`, ana)).toMatchObject({
       code: 4,
@@ -257,7 +257,7 @@ describe('plans of what is not applied', () => {
   });
 });
 
-test('a report contains what the real Temporal tells of the cluster', async () => {
+test('a report contains what the real Temporal has of the cluster', async () => {
   const client = kubeClientOf(admin);
   const ref = {
     apiVersion: API_VERSION,

@@ -64,7 +64,7 @@ async function inForce(): Promise<void> {
   await poll(async () => (await isRefused()) && (await isFilled()), { timeoutMs: 60_000 });
 }
 
-test('a request in which nobody is named gets the name of who creates it, and any other name is refused', async () => {
+test('a request in which no one is named gets the name of who creates it, and any other name is refused', async () => {
   await inForce();
   expect(at(await ask('filled'), 'spec', 'by')).toBe('ana');
   expect(at(await ask('named', 'ana'), 'spec', 'by')).toBe('ana');
@@ -72,7 +72,7 @@ test('a request in which nobody is named gets the name of who creates it, and an
   await expect(ask('nobody', '')).rejects.toThrow('spec.by');
 }, 120_000);
 
-test('an EtcdRestore names whoever creates it or changes what it asks for, or nobody', async () => {
+test('an EtcdRestore names the user who creates it or changes what it asks for, or no one', async () => {
   await inForce();
   const restore = (name: string, by?: string): Promise<KubeObject> =>
     ana.create({

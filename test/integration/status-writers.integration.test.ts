@@ -1,5 +1,5 @@
 /**
- * What the operator writes into a status is what stands there afterwards, on a real kube-apiserver and whoever touched the
+ * What the operator writes into a status is what stands there afterwards, on a real kube-apiserver and whatever touched the
  * object before: clients of 2019 read an object, change its size, and PUT the whole of it with the `managedFields` that
  * they read, whose entries they know without `subresource`.
  */

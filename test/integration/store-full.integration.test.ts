@@ -25,7 +25,7 @@ afterAll(async () => {
   await rmdir(folder);
 });
 
-test('what does not fit is told as full, and leaves nothing', async () => {
+test('what does not fit is reported as full, and leaves nothing', async () => {
   const { code, message } = await failure(store.put('etcd/backup', bytes(8 * MIB)));
   expect(code).toBe('full');
   expect(message).toContain('free space on the volume or expand it');

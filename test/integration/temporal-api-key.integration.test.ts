@@ -192,7 +192,7 @@ test('who may use the namespace but not list its search attributes is let in', a
   expect(said.log).toBe('');
 }, 60_000);
 
-test('who may not list or register search attributes that are missing is told which to create', async () => {
+test('who may not list or register search attributes that are missing gets a message with which to create', async () => {
   await server.cli('operator', 'namespace', 'create', '-n', 'bare.a1b2c');
   const { link } = running();
   front.denied = ['ListSearchAttributes'];

@@ -74,7 +74,7 @@ afterAll(async () => {
   await Promise.all([plane?.stop(), temporal?.stop(), secret?.remove()]);
 });
 
-/** What Temporal tells of every workflow to whoever has no key. */
+/** What Temporal shows of every workflow without a key. */
 async function told(): Promise<ReturnType<typeof everythingOf>> {
   const answers: unknown[] = [];
   for await (const { workflowId, runId } of plain.workflow.list()) {

@@ -90,7 +90,7 @@ async function pausedBy(client: Client, { id }: Entity): Promise<unknown> {
   return (await client.workflow.getHandle(id).query<{ paused?: unknown }>('status')).paused;
 }
 
-/** Everything that the server tells of the workflow and its operation to whoever has no key. */
+/** Everything that the server shows of the workflow and its operation without a key. */
 async function toldOf(entity: Entity): Promise<ReturnType<typeof everythingOf>> {
   const ids = [entity.id, entity.operation.workflowId];
   const histories = await Promise.all([entity.histories(), entity.histories('operation')]);

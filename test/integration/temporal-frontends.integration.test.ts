@@ -25,7 +25,7 @@ let said = '';
 let lines: AsyncIterator<string>;
 const frontends = new Map<string, SlowProxy>();
 
-/** Another frontend of the same server, as far as a client can tell. */
+/** Another frontend of the same server, as far as a client can say. */
 async function start(host: string): Promise<void> {
   frontends.set(host, await startSlowProxy({ server: temporal.address, host, port, delayMs: 0 }));
 }

@@ -156,7 +156,7 @@ describe('without any worker', () => {
     expect(status).toContain(`to \\"${TASK_QUEUE}\\"`);
   });
 
-  test('a workflow that somebody terminated is started anew by the next signal', async () => {
+  test('a workflow that a user terminated is started anew by the next signal', async () => {
     const { kube, watcher } = await run();
     const ref = refTo('EtcdCluster', 'terminated');
     kube.seed(resource(ref));
@@ -254,7 +254,7 @@ test('a workflow whose tasks keep failing is said on its resource, by the server
   await expect(worker).rejects.toThrow('CANCELLED');
   expect(JSON.stringify(kube.peek(objectOf(sick))?.['status'])).toContain('NonDeterministicError');
   kube.seed(resource(well));
-  // By its own history: on a busy machine the list of the stuck may fail, and then everything is told again.
+  // By its own history: on a busy machine the list of the stuck may fail, and then everything is enqueued again.
   await until(async () => (await signalled(well).catch(() => [])).length > 0);
   expect(watcher.stats().stuck).toBe(1);
   expect(condition(kube, well, 'WorkflowStuck')).toBeUndefined();

@@ -35,7 +35,7 @@ describe('approve', () => {
     expect(script.actors.at(-1)).toEqual({});
   });
 
-  it('is what somebody is searched for, until it was given for every step', async () => {
+  it('is what is searched for, until it was given for every step', async () => {
     const script = approvedRepair();
     script.remaining = script.remaining.slice(0, 1);
     const entity = await bench.follow(script);

@@ -118,7 +118,7 @@ describe('the entity', () => {
     await until(() => script.actors.at(-1)?.aborted !== undefined);
     expect((await entity.handle.describe()).status.name).toBe('RUNNING');
 
-    // The run that was cancelled gives way to one that can be cancelled, and tells its operations, again.
+    // The run that was cancelled gives way to one that can be cancelled, and that notifies its operations, again.
     const again = script.hold('awaitQuorum');
     await entity.handle.signal('resync');
     await until(() => script.started.includes('awaitQuorum'));

@@ -1,4 +1,4 @@
-/** Namespaces share what a worker does: whoever asks for much waits behind whoever asks for little, not the other way round. */
+/** Namespaces share what a worker does: one that asks for much waits behind one that asks for little, not the reverse. */
 import { CompleteAsyncError, Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, Step } from '../../src/activities/index.ts';

@@ -59,7 +59,7 @@ function runs(): Promise<{ readonly runId: string; readonly historyLength: numbe
   return Promise.all(all.map(number => handleOf(number).describe()));
 }
 
-/** Tells every cluster of a change, and waits until each was looked at. */
+/** Signals a change to every cluster, and waits until each was looked at. */
 async function lookAtAll(): Promise<void> {
   await Promise.all(all.map(changed));
   const before = await runs();

@@ -16,7 +16,7 @@ afterAll(() => bench.stop());
 const PLACES = 2;
 const UPLOADS = 4;
 
-/** Activities of several resources, told apart by the workflow that asks for them. */
+/** Activities of several resources, distinguished by the workflow that asks for them. */
 function routed(ofResource: ReadonlyMap<string, Activities>): Activities {
   const [any] = ofResource.values();
   const routes = Object.keys(any ?? {}).map(name => {

@@ -140,7 +140,7 @@ it.each(['.', '..'])('nothing is called "%s", and nothing else is found by it', 
 });
 
 describe('failures', { timeout: 120_000 }, () => {
-  it('are told apart, with causes', async () => {
+  it('are distinguished, with causes', async () => {
     const { client, server } = bench;
     const status = {
       kind: 'Status',
@@ -201,7 +201,7 @@ describe('failures', { timeout: 120_000 }, () => {
     expect(server.count('patch')).toBe(1);
   });
 
-  it('create is repeated when nobody listened', async () => {
+  it('create is repeated when the connection was refused', async () => {
     const { server } = bench;
     const calls: CallReport[] = [];
     const retry = { backoff: { firstMs: 5, maxMs: 50 }, attempts: 10_000 };

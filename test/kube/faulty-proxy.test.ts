@@ -48,7 +48,7 @@ test('passes calls and watches on', async () => {
   await poll(async () => server.openWatches === 0);
 });
 
-test('refuses the share of calls that it is told to, with both codes', async () => {
+test('refuses the share of calls that it is configured to, with both codes', async () => {
   proxy.faults = faultsOf(1);
   await expect(client.get(podRef('a'))).rejects.toMatchObject({ code: 429, retryAfterMs: 1_000 });
   await expect(client.get(podRef('a'))).rejects.toMatchObject({ code: 503 });

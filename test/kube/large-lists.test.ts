@@ -1,4 +1,4 @@
-/** Whoever may make objects decides how many there are and how large: what is read at once is bounded all the same. */
+/** Users who may create objects decide how many there are and how large: what is read at once is bounded all the same. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { isTooLarge } from '../../src/kube/errors.ts';
 import type { KubeObject } from '../../src/kube/port.ts';

@@ -194,7 +194,7 @@ describe('lease election', { timeout: 120_000 }, () => {
   }
 
   it.concurrent(
-    'stays leader when somebody edits or deletes the lease',
+    'stays leader when a user edits or deletes the lease',
     staged(async stage => {
       const a = await stage.leader('a');
       stage.kube.mutate(ref, object => {
@@ -341,7 +341,7 @@ describe('lease election', { timeout: 120_000 }, () => {
   );
 
   it.concurrent(
-    'steps down when somebody else was put into the lease',
+    'steps down when another party was put into the lease',
     staged(async stage => {
       await stage.leader('a');
       stage.kube.mutate(ref, object => {

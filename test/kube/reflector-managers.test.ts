@@ -3,7 +3,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { openBench, pod, podRef, pods } from './support.ts';
 
-it('a reflector shows who manages an object only when a watch tells that it was made', async () => {
+it('a reflector shows who manages an object only when a watch reports that it was made', async () => {
   const bench = await openBench();
   const managedFields = [{ manager: 'x' }];
   const seed = (name: string): void => {

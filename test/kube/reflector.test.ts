@@ -18,7 +18,7 @@ const timing: Partial<ReflectorTiming> = {
   healthyAfterMs: 150,
 };
 
-/** What the handlers were told, as "added a", "deleted a". */
+/** What the handlers were called with, as "added a", "deleted a". */
 function recorder(): { told: string[]; handler: ObjectHandler } {
   const told: string[] = [];
   const note = (what: string) => (object: KubeObject) => void told.push(`${what} ${object.metadata.name}`);
@@ -73,7 +73,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     await bench.close();
   });
 
-  it('works: lists, watches, tells each change once, drops managedFields, slims', async () => {
+  it('works: lists, watches, reports each change once, drops managedFields, slims', async () => {
     bench.server.kube.mutate(podRef('a'), object => {
       object.metadata.managedFields = [{ manager: 'x' }];
     });
@@ -390,7 +390,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   });
 
   it.each(['throws', 'rejects'] as const)(
-    '%s in handlers, on the list and on an event: the others are told, the watch goes on',
+    '%s in handlers, on the list and on an event: the others are reported, the watch goes on',
     async how => {
       const { told, handler } = recorder();
       const logger = memoryLogger();
@@ -414,7 +414,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     },
   );
 
-  it('stops during a list: nothing is told and no watch opens', async () => {
+  it('stops during a list: nothing is reported and no watch opens', async () => {
     const { told, handler } = recorder();
     let release = (): void => {};
     const held = new Promise<void>(resolve => (release = resolve));
@@ -452,7 +452,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     expect(kube.calls.filter(call => call.verb === 'watch')).toEqual([]);
   });
 
-  it('stops in a handler: the rest of the list is not told', async () => {
+  it('stops in a handler: the rest of the list is not reported', async () => {
     bench.server.kube.seed(pod('b'), pod('c'));
     const told: string[] = [];
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
@@ -486,7 +486,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     expect(bench.server.count('watch')).toBe(1);
   });
 
-  it('starts twice: there is one watch, and one of everything told', async () => {
+  it('starts twice: there is one watch, and one of everything reported', async () => {
     const { told, handler } = recorder();
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
     reflector.subscribe(handler);
@@ -500,7 +500,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     expect(bench.server.count('watch')).toBe(1);
   });
 
-  it('stops and starts again: what went on meanwhile is told', async () => {
+  it('stops and starts again: what changed meanwhile is reported', async () => {
     const { told, handler } = recorder();
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
     reflector.subscribe(handler);
@@ -517,7 +517,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     await until(() => expect(told).toEqual(['added a', 'deleted a', 'added b']));
   });
 
-  it('subscribes late, and is told what is there; a metrics callback that throws harms nothing', async () => {
+  it('subscribes late, and gets what is there; a metrics callback that throws harms nothing', async () => {
     const { told, handler } = recorder();
     const report = (): never => {
       throw new KubeError({ code: 0, reason: 'x', message: 'x', retry: 'never' });

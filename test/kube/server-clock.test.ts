@@ -1,4 +1,4 @@
-/** Ages are told by the API server's clock: this machine's may be minutes or months off. */
+/** Ages are computed with the API server's clock: this machine's may be minutes or months off. */
 import { afterEach, expect, it } from 'vitest';
 import { ServerClock } from '../../src/kube/server-clock.ts';
 import { memoryLogger, openBench } from './support.ts';
@@ -25,7 +25,7 @@ it.each([
   ['eleven minutes ahead', 660_000],
   ['eleven minutes behind', -660_000],
   ['months ahead', 200 * 86_400_000],
-])('is told to a second from a machine that is %s', (_, aheadMs) => {
+])('is known to a second from a machine that is %s', (_, aheadMs) => {
   const { world, clock, answer } = machine(aheadMs);
   answer();
   expect(Math.abs(clock.now() - (SERVER + world.now))).toBeLessThanOrEqual(1_020);
@@ -34,7 +34,7 @@ it.each([
   expect(Math.abs(clock.now() - (SERVER + world.now))).toBeLessThanOrEqual(1_020);
 });
 
-it('is that of this machine while both agree as far as can be told, and before anything was heard', () => {
+it('is that of this machine while both agree as far as can be known, and before anything was heard', () => {
   const { world, clock, answer } = machine(0);
   expect(clock.now()).toBe(SERVER);
   for (let call = 0; call < 50; call += 1) answer(37 * call);

@@ -37,7 +37,7 @@ describe('the store', () => {
     expect(store.get('default', 'a')).toBe(next);
   });
 
-  it('tells two lists apart, deletions first, and namespaces', () => {
+  it('distinguishes two lists, deletions first, and namespaces', () => {
     const store = new ObjectStore();
     const kept = object('kept', 'k', '1');
     store.replaceAll([kept, object('gone', 'g', '1'), object('again', 'r1', '1')]);

@@ -145,7 +145,7 @@ describe('host processes', () => {
     expect(() => apiserverProgram(fresh)).toThrow('has never been started');
   });
 
-  test('leave Temporal as slow as nobody tuned it, in a network of its own', () => {
+  test('leave Temporal untuned, in a network of its own', () => {
     const { args, isolation } = temporalProgram(context);
     expect(args.join(' ')).not.toContain('dynamic-config');
     expect(isolation?.cable.link).toBe(context.layout.temporalLink);

@@ -106,7 +106,7 @@ describe('the inotify limit', () => {
     expect(value(paths)).toBe(before);
   });
 
-  test('is left to whoever set it since', () => {
+  test('is left as another program set it since', () => {
     const paths = files(1);
     raiseInotifyLimit(inotifyNeed(1), paths);
     writeFileSync(paths.limit, '65536\n');

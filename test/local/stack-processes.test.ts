@@ -104,7 +104,7 @@ describe('services', () => {
     expect(readFileSync(logFile, 'utf8')).toBe('got <>\n');
   });
 
-  test('is found by its mark with its children, whoever started it', async () => {
+  test('is found by its mark with its children, whatever started it', async () => {
     const record = await start('sleep 60 & sleep 61 & wait');
     // A child between fork and exec shows no environment yet.
     const found = await poll(async () => {

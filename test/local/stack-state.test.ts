@@ -61,7 +61,7 @@ describe('state', () => {
     expect(() => readState(layout)).toThrow(/is not a state of this version.*remove/s);
   });
 
-  test('tells the networks of the other stacks', () => {
+  test('reports the networks of the other stacks', () => {
     writeState(layoutOf('one'), newState('one', '10.130.0.0/16'));
     writeState(layoutOf('two'), newState('two', '10.131.0.0/16'));
     mkdirSync(join(stacksDirectory(), 'no-stack'));

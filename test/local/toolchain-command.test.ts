@@ -33,7 +33,7 @@ echo '${output}'
 }
 
 describe('runCommand', () => {
-  it('returns the output, tells every line of standard error, and logs both', async () => {
+  it('returns the output, reports every line of standard error, and logs both', async () => {
     const log = join(folder, 'logs/step.log');
     const lines: string[] = [];
     const output = await runCommand('sh', ['-c', 'echo result; printf "one\\ntwo" >&2'], {

@@ -34,7 +34,7 @@ describe('contentKey', () => {
     expect(contentKey({ one: 'a' })).not.toBe(key);
   });
 
-  it('tells apart inputs that look the same when joined', () => {
+  it('distinguishes inputs that look the same when joined', () => {
     const keys = [{ ab: 'c' }, { a: 'bc' }, { a: 'b', c: '' }, { a: '1:b' }].map(inputs =>
       contentKey({ ...inputs }),
     );

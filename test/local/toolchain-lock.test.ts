@@ -53,7 +53,7 @@ describe('withLock', () => {
     expect(waits).toEqual([]);
   });
 
-  it('tells whom it waits for, and gets the lock at once when that process is killed', async () => {
+  it('reports whom it waits for, and gets the lock at once when that process is killed', async () => {
     const program = `
       import { withLock } from ${JSON.stringify(lockModule)};
       await withLock(${JSON.stringify(path)}, undefined, async () => {

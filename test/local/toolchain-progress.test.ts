@@ -54,7 +54,7 @@ describe('progress without a terminal', () => {
     );
   });
 
-  it('tells every 20 seconds what runs, for how long and how far it is', async () => {
+  it('reports every 20 seconds what runs, for how long and how far it is', async () => {
     const progress = progressOn(false);
     progress.expect(3);
     const kube = begin(progress, 'build kube');

@@ -180,7 +180,7 @@ describe.each([
     expect(await listening.ask()).toBe(good);
   });
 
-  test('a thousand connections of one peer keep nobody out, and most of them do not stay', async () => {
+  test('a thousand connections of one peer keep no one out, and most of them do not stay', async () => {
     const crowd = await Promise.all(Array.from({ length: 1_000 }, () => openRaw(listening.port)));
     expect(await listening.ask()).toBe(good);
     await poll(() => Promise.resolve(crowd.filter(({ socket }) => !socket.destroyed).length <= LIMITS.most));
@@ -197,8 +197,8 @@ describe.each([
   });
 });
 
-test('who asks for pages and does not read them keeps nobody out, and is sent away', async () => {
-  // Whoever asks well has time for it on a busy machine; those that do not read are sent away for their silence.
+test('who asks for pages and does not read them keeps no one out, and is sent away', async () => {
+  // A well-behaved client has time for it on a busy machine; those that do not read are sent away for their silence.
   const limits = { ...LIMITS, headersMs: 5_000, requestMs: 5_000 };
   const server = createServer(serverOptions(limits), (request, response) => {
     response.end(request.url === '/large' ? LARGE : 'ok');

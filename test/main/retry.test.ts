@@ -17,7 +17,7 @@ test('tries until it succeeds, with waits that double up to the greatest', async
   expect(waits).toEqual([1, 2, 4, 4]);
 });
 
-test('ends when it is told to, also in the middle of a wait', async () => {
+test('ends when it is asked to, also in the middle of a wait', async () => {
   const controller = new AbortController();
   const waiting = retryUntilDone(() => Promise.reject(new Error('no')), {
     signal: controller.signal,

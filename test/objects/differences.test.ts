@@ -63,7 +63,7 @@ describe('a pod that was made from another specification', () => {
       said: ['spec.terminationGracePeriodSeconds changed'],
     },
   ];
-  it.each(rows)('is told by $said', ({ from = {}, change, said }) => {
+  it.each(rows)('is described as $said', ({ from = {}, change, said }) => {
     expect(differences(stampOf(podOf(from)), podOf(change))).toEqual(said);
   });
 
@@ -81,7 +81,7 @@ describe('a pod that was made from another specification', () => {
     expect(differences(stampOf(podOf({}, BOOTSTRAP)), podOf({}))).toEqual([]);
   });
 
-  it('is none for a pod without a stamp, or with one that somebody damaged', () => {
+  it('is none for a pod without a stamp, or with one that a user damaged', () => {
     for (const stamp of [undefined, '', '{', 'null', '7']) {
       expect(differences(stamp, podOf({ etcd: { logLevel: 'warn' } }))).toEqual([]);
     }
@@ -108,7 +108,7 @@ it('canonical JSON is equal for equal values, whatever the order of their keys',
   expect(canonical([1, 2])).not.toBe(canonical([2, 1]));
 });
 
-describe('an object that somebody edited', () => {
+describe('an object that a user edited', () => {
   const example = cluster({
     ...BASE,
     service: { annotations: { 'a/b': '1' }, trafficDistribution: 'PreferClose' },
@@ -205,7 +205,7 @@ describe('an object that somebody edited', () => {
     expect(firstDrift(stored(wanted[object], change as never), wanted[object])).toBe(said);
   });
 
-  it('that once had more of ours is told apart, and cleared of it', () => {
+  it('that once had more of ours is recognized, and cleared of it', () => {
     const less = clientService(cluster(BASE));
     expect(firstDrift(stored(wanted.client), less)).toBe('spec.trafficDistribution removed');
     expect(removals(stored(wanted.client), less)).toEqual({

@@ -138,7 +138,7 @@ describe('placement', () => {
     expect(kindOf({ profile: 'Development' })).toEqual([]);
   });
 
-  test('a node that is away evicts nobody, however long', () => {
+  test('a node that is away evicts no pod, however long', () => {
     const tolerations = podSpec({ pod: { tolerations: [{ key: 'x', operator: 'Exists' }] } }).tolerations;
     expect(tolerations.map(toleration => toleration.key)).toEqual([
       'node.kubernetes.io/not-ready',

@@ -6,7 +6,7 @@ describe('a member’s claim', () => {
   const claim = (spec: Parameters<typeof cluster>[0], storageClassName?: string) =>
     memberClaim(cluster(spec), { name: 'example-3', token: TOKEN, storageClassName });
 
-  test('belongs to nobody whom garbage collection follows', () => {
+  test('has no owner that garbage collection follows', () => {
     expect(claim(FULL_POD).metadata).not.toHaveProperty('ownerReferences');
   });
 

@@ -1,6 +1,6 @@
 /**
  * An absent field asks for nothing on a living cluster: for every field of the schema, a cluster that lives with another
- * value than the default, and is replaced without it. Whatever a new release of the schema adds has to be told apart here.
+ * value than the default, and is replaced without it. Whatever a new release of the schema adds has to be listed here.
  */
 import { describe, expect, it, test } from 'vitest';
 import { clusterFacts } from '../../src/activities/observe/observe.ts';
@@ -349,7 +349,7 @@ describe('the schema', () => {
     );
   }
 
-  it('has no field of which nobody has decided what its absence means', () => {
+  it('has no field whose absence has no defined meaning', () => {
     expect(fieldsOf(spec).toSorted()).toEqual(ATOMIC.toSorted());
   });
 

@@ -215,7 +215,7 @@ test.each([
 });
 
 describe('a person without the right', () => {
-  test('to create requests is told which right, and the command that grants it', async () => {
+  test('to create requests is shown which right, and the command that grants it', async () => {
     bench.user = 'bob@example.org';
     bench.server.fail('create', forbidden('bob@example.org', 'create', 'etcdrequests', 'default'), 2);
     const { code, err } = await bench.run('pause example --yes');
@@ -226,7 +226,7 @@ describe('a person without the right', () => {
     );
   });
 
-  test('to look at all namespaces is told to look at one', async () => {
+  test('to look at all namespaces is advised to look at one', async () => {
     bench.server.fail('list', forbidden('bob', 'list', 'etcdclusters'));
     const { code, err } = await bench.run('fleet -A');
     expect(code).toBe(4);

@@ -246,7 +246,7 @@ describe('shell', () => {
     expect(ran.code).toBe(0);
   });
 
-  test('takes another member when the one that it used is gone, and ends when it is told to', async () => {
+  test('takes another member when the one that it used is gone, and ends when it is asked to', async () => {
     const members: (string | undefined)[] = [];
     const ran = await bench.run('shell example', {
       answers: ['get a', 'get b', 'exit', 'get c'],

@@ -146,7 +146,7 @@ describe('explain', () => {
     ]);
   });
 
-  test('an obstacle that another condition names, too, is told once, with what to do about it', async () => {
+  test('an obstacle that another condition names, too, is reported once, with what to do about it', async () => {
     const message = '3.5.9 is not upgraded to 3.7.3';
     const conditions = [
       condition('Progressing', 'False', 'Blocked', message),

@@ -109,7 +109,7 @@ test('without a difference diff says so', async () => {
   expect((await bench.run(`diff example -n shop -f ${file}`)).out).toContain('is specified so already');
 });
 
-test('whoever may not change the cluster is told that the API server did not check the specification', async () => {
+test('a user who may not change the cluster is notified that the API server did not check the specification', async () => {
   await write({ size: 5, version: '3.6.16' });
   bench.server.fail('replace', forbidden('ana', 'update', 'etcdclusters', 'shop'));
   const { code, out } = await bench.run(`plan example -n shop -f ${file}`);

@@ -78,7 +78,7 @@ describe('bundled', () => {
     return path;
   }
 
-  test('an older Node is told which one is needed', async () => {
+  test('an older Node gets a message with the one that is needed', async () => {
     const old = { ...process.env, PATH: `${await withNode('20.20.2')}:/usr/bin:/bin` };
     await expect(run(join(folder, 'kubectl-etcd'), ['version'], { env: old })).rejects.toMatchObject({
       code: 1,

@@ -90,7 +90,7 @@ beforeEach(async () => {
   ];
 });
 
-/** kubectl, whose forwarded port leads to the Temporal of this test until it is told to end. */
+/** kubectl, whose forwarded port leads to the Temporal of this test until it is asked to end. */
 const beside: Person['beside'] = async (line, { sign, until }) => {
   const entry = line.join(' ');
   forwards.push(entry);
@@ -123,7 +123,7 @@ test('the histories of the cluster and of its operations, through a port that is
   expect(Object.keys(files)).toEqual(['about.txt', OF_CLUSTER, OF_OPERATION]);
   const run = JSON.parse(files[OF_CLUSTER] ?? '');
   expect(run).toMatchObject({ workflowId: ENTITY, status: 'Completed', isCut: false });
-  // Of several pages, payloads as they are, and what tells incarnations apart is no secret.
+  // Of several pages, payloads as they are, and what distinguishes incarnations is no secret.
   expect(run.events.map(({ eventId }: { eventId: string }) => eventId)).toEqual(['1', '2', '3', '4', '5']);
   expect(run.events[0].workflowExecutionStartedEventAttributes.input.payloads).toEqual([
     {
@@ -250,7 +250,7 @@ describe('with an API key', () => {
     expect(err).not.toContain('canary');
   });
 
-  test('it is not told to a Temporal that the operator reaches in plain text', async () => {
+  test('it is not sent to a Temporal that the operator reaches in plain text', async () => {
     const { code, files } = await report('', { beside, env: { TEMPORAL_API_KEY: KEY } });
     expect(code).toBe(0);
     expect(Object.keys(files).filter(name => name.startsWith('workflows/'))).toHaveLength(2);

@@ -104,7 +104,7 @@ const EVENTS = [
   },
 ];
 
-/** etcd tells of its environment, also of values that come from Secrets. In both formats of its log. */
+/** etcd logs its environment, also values that come from Secrets. In both formats of its log. */
 const quoted = (value: string): string => JSON.stringify(value);
 const ENVIRONMENT = [
   `{"level":"warn","msg":"unrecognized environment variable","environment-variable":${quoted(`ETCD_X=${CANARIES.unknownVariable}`)}}`,

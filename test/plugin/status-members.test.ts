@@ -92,7 +92,7 @@ describe('status asks the members', () => {
     expect(out).toMatch(/example-0 .* 40\.0 MiB /);
   });
 
-  test('a page that is none of etcd tells nothing', async () => {
+  test('a page that is none of etcd yields nothing', async () => {
     const capture = async () => ({ code: 0, out: '<html>etcd_server_is_leader 1</html>', err: '' });
     const { out } = await bench.run('status example', { capture });
     expect(out).toContain('are not known: its answer is none of etcd');

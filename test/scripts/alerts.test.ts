@@ -50,7 +50,7 @@ test('every metric of others that is checked is used', () => {
   expect([...ETCD_METRICS, ...SDK_METRICS].filter(name => !isUsed(name))).toEqual([]);
 });
 
-test('every condition that metrics tell has an alert, and the other way round', () => {
+test('every condition that metrics report has an alert, and the other way round', () => {
   const asked = ALERTS.flatMap(({ expr }) =>
     [
       ...expr.matchAll(/resource_condition\{(?:kind="(\w+)",)?type="(\w+)"(?:,reason=~"([\w|]+)")?\}/g),

@@ -13,7 +13,7 @@ interface Placed {
 const modelOf = (dashboard: (typeof DASHBOARDS)[number]) =>
   JSON.parse(dashboardFile(dashboard)) as { readonly uid: string; readonly panels: readonly Placed[] };
 
-/** Histograms by their parts; with what prom-client tells of its process. */
+/** Histograms by their parts; with what prom-client exposes of its process. */
 async function ownMetrics(): Promise<string[]> {
   const types = [...(await createMetrics().text()).matchAll(/^# TYPE (\w+) (\w+)$/gm)];
   return types.flatMap(([, name = '', type]) =>

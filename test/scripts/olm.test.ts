@@ -88,7 +88,7 @@ describe('the Deployment', () => {
     expect(rest(own)).toEqual(rest(source));
   });
 
-  test('has the variables of deploy/ that nobody sets, and the namespaces from OLM', () => {
+  test('has the variables of deploy/ that no one sets, and the namespaces from OLM', () => {
     const kept = listAt(sourceContainer, 'env').filter(one => named([one], ...settings).length === 0);
     expect(listAt(container, 'env')).toEqual([
       ...kept,

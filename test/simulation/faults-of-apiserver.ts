@@ -1,4 +1,4 @@
-/** What an apiserver, its cache, its quotas and its other clients do to whoever relies on it; and a clock that jumps. */
+/** What an apiserver, its cache, its quotas and its other clients do to a client; and a clock that jumps. */
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { DEFAULT_VERSION } from '../../src/api/versions/table.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -73,7 +73,7 @@ const putByOldClient: Fault = (world, random) => {
 
 /** Somebody replaces the object by a manifest, which has neither finalizers nor annotations (`kubectl replace`). */
 const replacedByManifest: Fault = ({ resource, kube }) => {
-  // With the status lost as well nobody could tell which names were used.
+  // With the status lost as well nobody could say which names were used.
   const { incarnation } = (resource?.['status'] ?? {}) as EtcdClusterStatus;
   if (resource === undefined || incarnation === undefined) return undefined;
   const { name, namespace = '' } = resource.metadata;
@@ -91,7 +91,7 @@ const clockJumped: Fault = (world, random) => {
 /** Another cluster domain for a cluster that lives: admission refuses it once the CRDs of this release are there. */
 const domainChanged: Fault = (world, random) => {
   const ClusterDomain = random.chance(0.5) ? '.other.example' : null;
-  // Whoever brings certificates brings such as are good for the domain that is asked for at first.
+  // Users bring certificates that are good for the domain that is asked for at first.
   if (world.tls !== undefined && world.invariants.recordedAt === undefined) return undefined;
   world.edit({ pod: { ClusterDomain } } as EtcdClusterSpec);
   return String(ClusterDomain);

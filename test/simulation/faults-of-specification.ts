@@ -7,7 +7,7 @@ import { NAMESPACE } from './sim-kube.ts';
 import type { SimWorld } from './sim-world.ts';
 
 const CLASS = 'StorageClass';
-/** Whose it is tells nobody. */
+/** Nothing says whose it is. */
 const FOREIGN = 'somebody-elses';
 
 const POLICIES: readonly ((random: Random) => EtcdClusterSpec)[] = [
@@ -76,7 +76,7 @@ const specBroken: Fault = (world, random) => {
     return 'no more';
   }
   world.isBroken = true;
-  // Before it is created any way of TLS is as good as another, and a lost status does not tell which it was.
+  // Before it is created any way of TLS is as good as another, and a lost status does not say which it was.
   const isCreated = world.invariants.recordedAt !== undefined && !world.invariants.forgot;
   if (random.chance(0.5) || !isCreated) world.edit({ pod: { labels: { app: 'other' } } });
   else

@@ -85,7 +85,7 @@ const labelsTaken: Fault = (world, random) => {
   return `${claim.metadata.name}${left === annotations ? '' : ' with its stamps'}`;
 };
 
-/** What is noted beside the status was taken off a moment ago: with both gone nobody can tell which names were used. */
+/** What is noted beside the status was taken off a moment ago: with both gone it cannot be known which names were used. */
 function isBareOfNotes({ metadata: { annotations = {} }, status }: KubeObject): boolean {
   const { lastSerial } = (status ?? {}) as EtcdClusterStatus;
   return lastSerial !== undefined && annotations[ANNOTATION_LAST_SERIAL] === undefined;

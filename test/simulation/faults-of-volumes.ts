@@ -35,7 +35,7 @@ function exchange(
   const { name, uid = '' } = claim.metadata;
   const old = etcd.disk(uid);
   if (old.log.length < 2 || !mayLose(world, uid)) return undefined;
-  // Nobody can tell the one from the other between looking at a claim and making a pod for it.
+  // The one cannot be distinguished from the other between looking at a claim and making a pod for it.
   const isBusy = [...world.calls.attempts].some(
     ({ step }) => step !== undefined && 'member' in step && step.member === name,
   );

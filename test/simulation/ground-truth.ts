@@ -1,6 +1,6 @@
 /**
  * What the world itself knows of its data, whatever anybody observes: which data directories hold the newest write that a client
- * was told of as done, who the members are by the newest log, and which disks are there. Nothing of the planner, or of
+ * got an answer for, who the members are by the newest log, and which disks are there. Nothing of the planner, or of
  * what activities see, is asked: neither status, nor labels, nor stamps.
  */
 import type { SimEtcd } from './sim-etcd.ts';
@@ -51,7 +51,7 @@ export class GroundTruth {
     return this.#disks.get(id);
   }
 
-  /** The disk that the living cluster is told from: that of who leads, else the most advanced one of who led last. */
+  /** The disk that the living cluster is read from: that of who leads, else the most advanced one of who led last. */
   #best(): Disk | undefined {
     const etcd = this.#world.etcd();
     const leaders = [...etcd.processes.values()].filter(({ isLeader }) => isLeader);
@@ -62,13 +62,13 @@ export class GroundTruth {
     return advanced(living.length > 0 ? living : there);
   }
 
-  /** The membership as the most advanced log of the cluster that lives tells it. */
+  /** The membership as the most advanced log of the cluster that lives has it. */
   members(): Members | undefined {
     const best = this.#best();
     return best && newestMembers(best);
   }
 
-  /** Voters of a cluster whose disk is there, or was when whoever acts looked, and holds this. */
+  /** Voters of a cluster whose disk is there, or was when the operator last looked, and holds this. */
   #holders(clusterId: string, since: number, holds: (disk: Disk) => boolean): { have: Row[]; voters: Row[] } {
     const etcd = this.#world.etcd();
     const disks = [...etcd.disks.values(), ...etcd.destroyed.filter(({ lostAt = 0 }) => lostAt >= since)];
@@ -79,7 +79,7 @@ export class GroundTruth {
     return { voters, have: voters.filter(({ id }) => good.some(({ memberId }) => memberId === id)) };
   }
 
-  /** The test for the newest write of a cluster that a client was told of as done; undefined when none was. */
+  /** The test for the newest write of a cluster that was acknowledged to a client; undefined when none was. */
   #newest(clusterId: string): ((disk: Disk) => boolean) | undefined {
     const etcd = this.#world.etcd();
     // What nobody has written to since it was made of a backup holds nothing that the backup does not.

@@ -52,7 +52,7 @@ export function faultOfEviction(world: Evicting, pod: KubeObject, how: Allowed):
   return `${row.name} was evicted (${how}), and of ${voters.length} voters ${up.length - 1} stay`;
 }
 
-/** The cluster, and its budget with it, is deleted, or was told to sleep. */
+/** The cluster, and its budget with it, is deleted, or is to hibernate. */
 function isLeaving({ kube }: Evicting): boolean {
   const resource = kube.peek('EtcdCluster', CLUSTER);
   const { hibernated } = (resource?.['spec'] ?? {}) as { hibernated?: boolean };

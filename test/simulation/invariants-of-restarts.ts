@@ -16,7 +16,7 @@ import { minor } from './sim-versions.ts';
 
 /** Entries of the simulation's log that a member may lack. */
 const MOST_LAG = 30;
-/** The operator waits for ten seconds, and the kubelet tells whole ones. */
+/** The operator waits for ten seconds, and the kubelet reports whole ones. */
 const QUIET_MS = 9_000;
 const QUOTA = '--quota-backend-bytes=';
 
@@ -24,7 +24,7 @@ export interface RestartWorld {
   readonly kube: SimKube;
   readonly etcd: SimEtcd;
   readonly cluster: string;
-  /** The operator's clock has jumped: it cannot tell how long something has been so. */
+  /** The operator's clock has jumped: it cannot know how long something has been so. */
   readonly hasJumped: boolean;
 }
 

@@ -17,9 +17,9 @@ export class RestoreInvariants {
   readonly #overwriting: Overwriting;
   /** At which tick each proven backup was last to be restored, by the uid of the EtcdRestore. */
   readonly #provenAt = new Map<string, number>();
-  /** Restores that the cluster's status tells of as done, by uid. */
+  /** Restores that the cluster's status shows as done, by uid. */
   readonly #concluded = new Set<string>();
-  /** The sizes that whoever last said so may have gone by. */
+  /** The sizes that the last request may have been based on. */
   #sizes: readonly number[] = [];
 
   constructor(world: {

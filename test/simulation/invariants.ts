@@ -1,4 +1,4 @@
-/** What must hold whatever happens. The world tells of each thing as it happens; a breach throws. */
+/** What must hold whatever happens. The world reports each event as it happens; a breach throws. */
 import { clientServiceName, serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions/compare.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
@@ -203,7 +203,7 @@ export class Invariants implements EtcdAudit {
     const before = votersOf(members);
     const after = what === 'promote' ? [...before, row] : before.filter(({ id }) => id !== row.id);
     const unwell = after.find(other => other !== row && !isUp(other));
-    // Whoever is corrupt, or hidden from the operator, a person has said may go.
+    // A member that is corrupt, or hidden from the operator, may go if a user said so.
     const isDoubtful = [...etcd.processes.values()].some(
       ({ memberId, alarm, hidden }) => memberId === row.id && (alarm === 'CORRUPT' || hidden),
     );

@@ -27,7 +27,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('identityIsRecorded', 'rebuiltIdentity(observation)', 'undefined'),
   ),
   without(
-    'nobody is told how to return from a restore whose status is lost',
+    'no message says how to return from a restore whose status is lost',
     'statusIsLostInTheMiddleOfARestore',
     at('restoreWithoutStatus', 'kept.length === 0', 'true'),
   ),

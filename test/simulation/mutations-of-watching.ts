@@ -1,21 +1,21 @@
-/** What tells of a cluster that is left alone: see mutations.ts. */
+/** What shows a cluster that is left alone: see mutations.ts. */
 import { at, type Mutation, returns, without } from './mutation.ts';
 
 export const WATCHING_MUTATIONS: readonly Mutation[] = [
   without(
-    'nobody is told of an edited specification',
+    'an edited specification is not enqueued',
     'specificationIsEditedInPeace',
     returns('worthTelling', 'false'),
   ),
   // The monitor of members hears of it as well.
   without(
-    'nobody is told of a pod that is gone',
+    'a pod that is gone is not enqueued',
     'podIsDeletedInPeace',
     returns('concernedBy', '[]'),
     returns('MemberMonitor.hear', 'undefined'),
   ),
   without(
-    'nobody is told of a stamp that is gone, or of a pod that is not sealed any more',
+    'a stamp that is gone, or a pod that is not sealed any more, is not enqueued',
     'stampsAreAlteredInPeace',
     returns('sameStamps', 'true'),
   ),
@@ -29,7 +29,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
     ),
   ),
   without(
-    'nobody is told of a member that does not answer',
+    'a member that does not answer is not reported',
     'memberIsCutOffInPeace',
     returns('MemberMonitor.hear', 'undefined'),
   ),

@@ -73,7 +73,7 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
   }
 }
 
-/** Why the decision must not be; undefined when nothing speaks against it. What is told of it must be told, too. */
+/** Why the decision must not be; undefined when nothing speaks against it. What is recorded of it must be reported, too. */
 function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
   const members = observedMembers(situationOf(observation));
   statusOf(
@@ -88,7 +88,7 @@ function nameOf(decision: Decision): string {
   return decision.kind === 'blocked' ? `blocked ${decision.reason}` : decision.kind;
 }
 
-/** What of a failure is not as in a cluster that is well, for whoever has to understand it. */
+/** What of a failure is not as in a cluster that is well, for the developer who has to understand it. */
 export function describeFailure({
   text,
   path,

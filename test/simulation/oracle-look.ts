@@ -63,7 +63,7 @@ export function quorumOf(voters: number): number {
   return Math.floor(voters / 2) + 1;
 }
 
-/** A member that never started has no name: its URL tells it. */
+/** A member that never started has no name: its URL says it. */
 export function nameOf({ name, peerUrls }: Row): string {
   return name === '' ? (/^https?:\/\/([^.:]+)/.exec(peerUrls[0] ?? '')?.[1] ?? '') : name;
 }

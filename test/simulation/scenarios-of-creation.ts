@@ -136,7 +136,7 @@ export const creationScenarios = {
       throw new Breach('the version that runs on the volume is not noted on the claim');
   },
 
-  /** Whoever made the pods was killed; the others formed without the last one. */
+  /** The operator was killed while it created pods; the others formed without the last one. */
   async creationIsCutShort(scripted: ScriptedWorld) {
     const { world } = scripted;
     world.edit({ size: 3 });
@@ -171,7 +171,7 @@ export const creationScenarios = {
     await scripted.rest();
   },
 
-  /** Before the cluster id was written down; a quorum tells it. When the status is lost again there is none. */
+  /** Before the cluster id was written down; a quorum says it. When the status is lost again there is none. */
   async statusIsLostBeforeAndAfterTheQuorum(scripted: ScriptedWorld) {
     const { world } = scripted;
     world.edit({ size: 3 });

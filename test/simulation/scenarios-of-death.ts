@@ -34,7 +34,7 @@ export const deathScenarios = {
     await scripted.pass(A_WHILE);
   },
 
-  /** As before, and nobody remembers which claims there were: only what is noted on the copies tells. */
+  /** As before, and nobody remembers which claims there were: only what is noted on the copies says. */
   async claimsAreExchangedAndTheStatusIsLost(scripted: ScriptedWorld) {
     await exchanged(scripted);
     scripted.loseStatus();

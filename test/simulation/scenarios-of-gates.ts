@@ -14,7 +14,7 @@ export const gateScenarios = {
     await scripted.rest();
   },
 
-  /** Nobody tells since when the pods are ready. */
+  /** Nobody says since when the pods are ready. */
   async readinessHasNoTime(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     for (const pod of scripted.world.kube.all('Pod')) {
@@ -25,7 +25,7 @@ export const gateScenarios = {
     await scripted.rest();
   },
 
-  /** A claim bears a member's name and says nothing else; the status is lost, and no quorum tells who is a member. */
+  /** A claim bears a member's name and says nothing else; the status is lost, and no quorum says who is a member. */
   async claimOfNobodyKnowsWhom(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     const { etcd } = scripted.world;

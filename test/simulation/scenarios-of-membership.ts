@@ -218,7 +218,7 @@ export const membershipScenarios = {
     await scripted.until('it is removed', () => scripted.voters().length === 2);
   },
 
-  /** Its replacement is written down, and whoever was to remove it has died. */
+  /** Its replacement is written down, and the operator that was to remove it has died. */
   async replacementIsWrittenDownOnly(scripted: ScriptedWorld) {
     const { world } = scripted;
     await scripted.create({ size: 3 });
@@ -245,7 +245,7 @@ export const membershipScenarios = {
 
   async sizeGoesUpAgainWithoutStatus(scripted: ScriptedWorld) {
     await grownAndShrunk(scripted);
-    // For as long as it is there it tells its own name.
+    // For as long as it is there it says its own name.
     const claims = () => scripted.world.kube.all('PersistentVolumeClaim').length;
     await scripted.until('the claim of the removed one is gone', () => claims() === 1);
     // Again and again: a pass that is under way writes down what it still knows.

@@ -37,7 +37,7 @@ function isWhole(scripted: ScriptedWorld): boolean {
 
 /**
  * The work is stopped whenever a step has ended, for as long as it takes to give everything back and then some. What is given back is
- * taken again when the work goes on, so whoever goes on pausing ends no removal: a dozen times is enough.
+ * taken again when the work goes on, so a user who keeps pausing ends no removal: a dozen times is enough.
  */
 async function stoppedAtEveryStep(scripted: ScriptedWorld, { stop, goOn }: Stop): Promise<void> {
   const { world } = scripted;
@@ -107,7 +107,7 @@ export const pauseScenarios = {
     await scripted.until('all are awake', () => isWhole(scripted));
   },
 
-  /** Whoever pauses meanwhile has not asked for a cluster without that member. */
+  /** A user who pauses meanwhile has not asked for a cluster without that member. */
   async pausedWithAVersionThatDoesNotStart(scripted: ScriptedWorld) {
     const { world } = scripted;
     await quiet(scripted, { size: 3, version: '3.6.5' });

@@ -127,7 +127,7 @@ export const refusalScenarios = {
     await untouched(scripted, before);
   },
 
-  /** Not even then: whoever wants it says so. */
+  /** Not even then: a user who wants it says so. */
   async refusedRestoreSeesEverythingLost(scripted: ScriptedWorld) {
     await refused(scripted);
     for (const { name } of scripted.voters()) {

@@ -242,7 +242,7 @@ export const upgradeScenarios = {
     await reached(scripted, '3.6.16');
   },
 
-  /** One member does not tell what its keys come to: nobody is restarted until it does. */
+  /** One member does not say what its keys come to: no member is restarted until it does. */
   async keysCannotBeCompared(scripted: ScriptedWorld) {
     await asked(scripted, { from: '3.6.15', to: '3.6.16' });
     const isStopped = () => scripted.world.decision.reason === 'DataNotCompared';

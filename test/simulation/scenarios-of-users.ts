@@ -43,7 +43,7 @@ export const userScenarios = {
     etcd.removeByHand(scripted.leader(), one.memberId);
     await scripted.answered();
     etcd.set(other, { hidden: false });
-    // Whoever removes a member deletes its pod, or waits for as long as a lost member is waited for.
+    // The removal of a member deletes its pod, or waits for as long as a lost member is waited for.
     scripted.world.kube.delete('Pod', one.name);
     await scripted.rest();
   },

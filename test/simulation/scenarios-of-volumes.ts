@@ -121,7 +121,7 @@ export const volumeScenarios = {
     await scripted.rest();
   },
 
-  /** Somebody tells a pod to bootstrap; later its volume is emptied while nobody is there who knows its member. */
+  /** A user edits a pod to bootstrap; later its volume is emptied while nothing knows its member. */
   async podIsToldToBootstrap(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     const { etcd, kube } = scripted.world;

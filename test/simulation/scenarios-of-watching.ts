@@ -1,4 +1,4 @@
-/** Scenarios about clusters that are left alone: what becomes of them is told by the watcher of src/watcher, or by nobody. See scenarios.ts. */
+/** Scenarios about clusters that are left alone: the watcher of src/watcher reports changes, or nothing does. See scenarios.ts. */
 import {
   ANNOTATION_CLUSTER_ID,
   ANNOTATION_INITIAL_CLUSTER_STATE,
@@ -22,7 +22,7 @@ async function leftAlone(scripted: ScriptedWorld, size: number): Promise<void> {
   scripted.world.etcd.strict = false;
   await scripted.create({ size });
   await scripted.until('it is left alone', () => (scripted.world.decision.nextLookSeconds ?? 0) > 600);
-  // What was found when the watcher began is told once more after five minutes.
+  // What was found when the watcher began is enqueued once more after five minutes.
   const since = scripted.world.now;
   await scripted.until('the watcher has begun', () => scripted.world.now > since + 400_000);
 }

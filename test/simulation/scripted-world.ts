@@ -254,7 +254,7 @@ export class ScriptedWorld {
     this.world.wake();
   }
 
-  /** Takes everything off a claim that tells whose it is; what it said. */
+  /** Takes everything off a claim that says whose it is; what it said. */
   takeStamps(name: string): KubeObject {
     const claim = this.claim(name);
     this.world.kube.change(claim, { metadata: { ...claim.metadata, labels: {}, annotations: {} } });

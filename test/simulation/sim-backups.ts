@@ -82,7 +82,7 @@ export class SimBackups {
     return `${BUCKET}/${key}`;
   }
 
-  /** The manifest of a backup tells of one key more than there is. */
+  /** The manifest of a backup names one key more than there is. */
   overstate(path: string): void {
     const key = `${keyOf(path)}.json`;
     const { bytes, ...others } = this.store.objects.get(key) ?? { bytes: Buffer.from(''), modifiedAt: 0 };

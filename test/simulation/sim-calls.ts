@@ -25,7 +25,7 @@ export interface Attempt {
   lookedAt: number;
   /** At which tick the look before that began. */
   lookedBefore: number;
-  /** Ends the wait of whoever had it executed. */
+  /** Ends the wait of its caller. */
   abandon: (how: 'died') => void;
 }
 

@@ -60,7 +60,7 @@ export interface EtcdAudit {
 export class SimEtcd {
   readonly processes = new Map<string, Process>();
   readonly disks = new Map<string, Disk>();
-  /** The newest write of each cluster that a client was told of as done, and where. */
+  /** The newest write of each cluster that was acknowledged to a client, and where. */
   readonly acked = new Map<string, { readonly entry: Entry; readonly index: number }>();
   /** Disks that held something when they were destroyed. */
   readonly destroyed: Disk[] = [];
@@ -271,7 +271,7 @@ export class SimEtcd {
   propose(leader: Process, what: { readonly members?: Members; readonly value?: number }): boolean {
     this.#append(leader, what);
     for (const follower of this.#random.shuffled(this.peersOf(leader))) {
-      // A write reaches a few followers at first, and is told as done as soon as they are enough.
+      // A write reaches a few followers at first, and is reported as done as soon as they are enough.
       if (what.value !== undefined && this.#random.chance(0.3)) continue;
       if (leader.disk.log.length - follower.disk.log.length <= CHUNK) catchUp(follower.disk, leader.disk);
     }

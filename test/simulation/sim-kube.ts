@@ -43,7 +43,7 @@ export interface Audit {
 
 export class SimKube {
   readonly #storage: FakeStorage;
-  /** Whoever is not the operator. */
+  /** A client other than the operator. */
   readonly #others: Writer;
   /** Kinds of others that this Kubernetes serves. */
   readonly isServed = new Set(['Certificate']);
@@ -78,7 +78,7 @@ export class SimKube {
     this.#others = { storage: this.#storage, manager: 'others' };
   }
 
-  /** Counts writes: whoever watches has news when it moved. */
+  /** Counts writes: watches have news when it moved. */
   get writes(): number {
     return this.#storage.revision;
   }

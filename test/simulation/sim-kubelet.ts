@@ -201,7 +201,7 @@ export class SimKubelet {
     const process = this.#etcd.processes.get(host);
     if (dud === 'hangs' && process !== undefined) this.#etcd.set(process, { frozen: true });
     this.#containers.set(host, `simulated://${this.#started}`);
-    // What runs is told with the next look: until then the pod's status is about the container before.
+    // What runs is reported with the next look: until then the pod's status is about the container before.
     const isReportedLater = podIP !== undefined && failure === undefined && this.#random.chance(0.5);
     if (!isReportedLater) this.#reportContainer(pod, host, failure);
   }
@@ -273,7 +273,7 @@ export class SimKubelet {
     return this.hampered.has(pod.metadata.name) && injectedInit(pod).length > 0;
   }
 
-  /** What is told of all containers of the pod. */
+  /** What is reported of all containers of the pod. */
   #beside(pod: KubeObject, own: Told): Told[] {
     const hampered = {
       ready: false,

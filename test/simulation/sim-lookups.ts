@@ -17,7 +17,7 @@ export function keysOf(disk: Pick<Disk, 'log' | 'bump'>, revision: number): numb
   return disk.log.slice(0, revision - disk.bump).filter(({ value }) => value !== undefined).length;
 }
 
-/** What a count of all keys tells, now or at a revision. */
+/** What a count of all keys says, now or at a revision. */
 export function countOf(disk: Disk, at?: string): KeyCount {
   const revision = revisionOf(disk);
   return { keys: keysOf(disk, at === undefined ? revision : Number(at)), revision: String(revision) };
@@ -30,7 +30,7 @@ export function hashOf({ disk, corrupt }: Process, revision: string, tick: numbe
   return { hash: digest, compactRevision: '-1' };
 }
 
-/** The revision that a linearizable read tells. */
+/** The revision that a linearizable read says. */
 export function revisionOf({ bump, commit }: Disk): number {
   return bump + commit;
 }

@@ -1,4 +1,4 @@
-/** Nodes: where pods run and local volumes lie. A node can be down, which nobody is told, or gone, which Kubernetes knows. */
+/** Nodes: where pods run and local volumes lie. A node can be down, which is not reported, or gone, which Kubernetes knows. */
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Random } from './random.ts';
 import type { SimKube } from './sim-kube.ts';

@@ -68,7 +68,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     this.beginRun(world => new ClusterInMemory(said, world));
   }
 
-  /** The watcher tells of a change. */
+  /** The watcher signals a change. */
   changed(): void {
     this.workflows?.changed();
   }

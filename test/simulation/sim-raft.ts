@@ -46,7 +46,7 @@ export interface Disk {
   term: number;
   log: Entry[];
   commit: number;
-  /** The membership that a joining member was told, until its log has one. */
+  /** The membership that a joining member was given, until its log has one. */
   told: Members;
   /** The minor of the data, as etcd writes it down from 3.6 on; empty before. */
   storage: string;

@@ -28,7 +28,7 @@ export class SimRestore extends SimWorkflows<RestoreResource, RestoreInMemory> {
     this.beginRun(world => new RestoreInMemory({}, world));
   }
 
-  /** The watcher tells of a change. */
+  /** The watcher signals a change. */
   changed(): void {
     this.workflows?.changed();
   }

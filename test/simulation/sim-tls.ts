@@ -66,7 +66,7 @@ export function putCertificates(world: SimWorld, which: keyof Material = 'good')
 }
 
 /**
- * Whoever puts the former authority back also restarts the members that were started while another one was there, as
+ * A user who puts the former authority back also restarts the members that were started while another one was there, as
  * `AuthorityExchanged` says: they trust that one until they are restarted.
  */
 export function restartMembersThatTrustAnother({ kube }: SimWorld): void {

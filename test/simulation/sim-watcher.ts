@@ -1,6 +1,6 @@
 /**
  * The watcher of src/watcher as it is: on watches that come late, are replaced by lists that leave out what was between, and on members
- * that answer as those of the simulation do. What it does not tell, nobody is told.
+ * that answer as those of the simulation do. What it does not report, nothing reports.
  */
 import type { ResourceRef } from '../../src/api/names.ts';
 import { Surveyor } from '../../src/activities/observe/survey.ts';

@@ -35,7 +35,7 @@ export interface WorldOptions {
   readonly isEphemeral?: boolean;
   /** How traffic is secured; left to chance when left out. */
   readonly tls?: EtcdClusterSpec['TLS'] | 'plain text';
-  /** Workflows are told what the watcher of src/watcher tells them; left out: whenever something happened, and at any time. */
+  /** Only the watcher of src/watcher signals workflows; left out: whenever something happened, and at any time. */
   readonly isWatched?: boolean;
   /** Whether pods get containers that nobody asked for; of a third of all seeds when left out. */
   readonly injects?: boolean;
@@ -53,7 +53,7 @@ export class SimWorld {
   operator: SimOperator;
   readonly calls: Calls;
   readonly invariants: Invariants;
-  /** The last things that happened, for whoever has to understand a failure. */
+  /** The last events, for the developer who has to understand a failure. */
   readonly story: string[] = [];
   readonly chaos: Chaos;
   /** The ordinals of the faults that happened. */
@@ -287,16 +287,16 @@ export class SimWorld {
     if (this.hasClients && !this.isQuiet) this.etcd.write();
   }
 
-  /** Nobody waits for an answer: time passes, and the watcher tells of changes. */
+  /** Nobody waits for an answer: time passes, and the watcher signals changes. */
   #idle(): void {
     const due = Math.min(this.#sleeper?.due ?? Number.POSITIVE_INFINITY, ...this.#timers.map(t => t.due));
     if (Number.isFinite(due)) this.now += Math.min(Math.max(0, due - this.now), 1 + this.random.below(1_500));
     if (this.#watcher !== undefined) return;
-    // What is told need not have changed anything: also a survey of the members tells.
+    // A signal need not follow a change: surveys of the members signal, too.
     if (this.random.chance(0.3)) this.wake();
   }
 
-  /** The watcher tells the workflows that something changed. */
+  /** The watcher signals changes to the workflows. */
   wake(): void {
     if (this.#watcher !== undefined) return;
     for (const restore of this.restores.values()) restore.changed();

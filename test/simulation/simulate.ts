@@ -51,7 +51,7 @@ export async function simulate(
     readonly coverage?: Coverage;
     /** Members keep their data in their pods; left to chance when left out. */
     readonly isEphemeral?: boolean | undefined;
-    /** Workflows are told only what the watcher tells them; of a quarter of all seeds when left out. */
+    /** Only the watcher signals workflows; in a quarter of all seeds when left out. */
     readonly isWatched?: boolean | undefined;
     /** It ends after this many ticks, wherever it is. */
     readonly most?: number;
@@ -169,7 +169,7 @@ function calm(world: SimWorld): void {
   world.wake();
 }
 
-/** Whoever added a member by hand takes it away again, as soon as there is a leader to ask. */
+/** A user who added a member by hand removes it again, as soon as there is a leader to ask. */
 function expel(world: SimWorld): void {
   for (const process of world.etcd.processes.values()) {
     if (!process.isLeader || !world.etcd.hasQuorum(process)) continue;
@@ -185,7 +185,7 @@ function expel(world: SimWorld): void {
   }
 }
 
-/** Users do what they are told: they write another version, wake a cluster, or delete the claims of one that never held data. */
+/** Users do what messages say: they write another version, wake a cluster, or delete the claims of one that never held data. */
 function obey(world: SimWorld): void {
   const { decision, invariants } = world;
   obeyAboutRestores(world);

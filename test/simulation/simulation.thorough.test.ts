@@ -32,7 +32,7 @@ describe('simulated worlds', () => {
     expect((await simulate(seed, { most })).failure).toBeUndefined();
   });
 
-  it('hold for a seed that nobody has tried', async () => {
+  it('hold for a random seed', async () => {
     const seed = randomInt(1_000_000);
     const { failure } = await simulate(seed, { most: 1_500 });
     expect(failure, `replay: npm run simulate -- --seed ${seed} --steps 1`).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Real etcd processes on 127.0.0.1, of any version of the toolchain. Whoever starts a cluster stops it. */
+/** Real etcd processes on 127.0.0.1, of any version of the toolchain. The starter of a cluster stops it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Helm, with files of its own and not those of whoever runs the tests. */
+/** Helm, with files of its own and not those of the user who runs the tests. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

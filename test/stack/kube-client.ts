@@ -2,7 +2,7 @@ import { type ClientOptions, type ClosableKubeClient, createKubeClient } from '.
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { silentLogger } from '../../src/kube/port.ts';
 
-/** Acts as whoever a kubeconfig names. To be closed, or its connections keep the process alive. */
+/** Acts as the user whom a kubeconfig names. To be closed, or its connections keep the process alive. */
 export function kubeClientOf(
   kubeconfig: string,
   options: Omit<ClientOptions, 'credentials'> = {},

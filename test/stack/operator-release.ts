@@ -29,7 +29,7 @@ export interface Releases {
   close(): Promise<void>;
 }
 
-/** On the pod template, as local/operator.ts sets it: tells releases apart whatever their tags are. */
+/** On the pod template, as local/operator.ts sets it: distinguishes releases whatever their tags are. */
 export const DIGEST = 'local.stack/image-digest';
 
 /** Builds the previous release (previous-sources.ts) and this checkout, and loads both images into every node. */

@@ -1,5 +1,5 @@
 /**
- * Finds the pods of a stack for Prometheus. The Prometheus of Debian is built without its discovery in Kubernetes: this tells it the same
+ * Finds the pods of a stack for Prometheus. The Prometheus of Debian is built without its discovery in Kubernetes: this serves the same
  * over HTTP, with the same labels (https://prometheus.io/docs/prometheus/latest/configuration/configuration/#pod), so that what is relabelled
  * and kept is what the configuration of this repository says.
  */

@@ -19,7 +19,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** As Prometheus' API tells it. */
+/** As Prometheus' API returns it. */
 export interface FiringAlert {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Mutual TLS before the Temporal of a stack, which has none: whoever connects shows a certificate of its authority. */
+/** Mutual TLS before the Temporal of a stack, which has none: every client shows a certificate of its authority. */
 import { TestAuthority } from '../fakes/certificates.ts';
 import { TlsFront } from '../fakes/tls-front.ts';
 import type { World } from './e2e.ts';

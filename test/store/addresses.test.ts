@@ -79,7 +79,7 @@ describe('what is allowed', () => {
     ).toEqual([false, false, false, false]);
   });
 
-  test('a store may be anywhere but at a special address that nobody has allowed', () => {
+  test('a store may be anywhere but at a special address that no one has allowed', () => {
     expect(['10.9.9.9', '127.0.0.1', '52.216.0.1'].map(address => allowed.mayBeStore(address))).toEqual([
       true,
       true,

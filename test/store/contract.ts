@@ -73,7 +73,7 @@ async function keysUnder(store: Store, prefix: string): Promise<string[]> {
 export interface ContractSubject {
   /** An opened store whose bucket is there. Opened once for all cases. */
   readonly store: Store;
-  /** How many parts and sessions of uploads the store still holds under a prefix; absent where nobody can tell. */
+  /** How many parts and sessions of uploads the store still holds under a prefix; absent where it cannot be known. */
   readonly leftovers?: (prefix: string) => Promise<number>;
 }
 

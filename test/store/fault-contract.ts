@@ -61,7 +61,7 @@ export function faultContract(subject: () => FaultSubject): void {
     for (const canary of subject().canaries) expect(text).not.toContain(canary);
   };
 
-  test('wrong credentials are told as such by every call, without a secret in the words', async () => {
+  test('wrong credentials are reported as such by every call, without a secret in the words', async () => {
     for (const [what, secret] of Object.entries(subject().wrongSecrets)) {
       const store = await open({ secret });
       for (const error of await Promise.all(everyCall(store, fresh()).map(call => failure(call())))) {
@@ -75,7 +75,7 @@ export function faultContract(subject: () => FaultSubject): void {
     }
   });
 
-  test('a bucket that is not there is told from an object that is not', async () => {
+  test('a bucket that is not there is distinguished from an object that is not', async () => {
     const store = await open({ bucket: 'no-such-bucket' });
     const key = fresh();
     expect(await codeOf(store.put(key, bytes(100)))).toBe('no-bucket');

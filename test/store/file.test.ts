@@ -114,7 +114,7 @@ describe('a folder', () => {
     expect(await flushed.then(() => undefined, codeOfFault)).toBe(fails);
   });
 
-  test('a folder that is not mounted is told from an object that is not there', async () => {
+  test('a folder that is not mounted is distinguished from an object that is not there', async () => {
     const store = openFileStore(join(folder, 'not-mounted'));
     expect(await codeOf(store.put('a', bytes(1)))).toBe('no-bucket');
     expect(await codeOf(store.get('a'))).toBe('no-bucket');

@@ -1,4 +1,4 @@
-/** An endpoint can be any host: what it answers is told only if it is an error of such a store. */
+/** An endpoint can be any host: what it answers is reported only if it is an error of such a store. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -65,7 +65,7 @@ async function listing(which: keyof typeof SECRETS): Promise<string> {
 }
 
 test.each(Object.keys(SECRETS) as (keyof typeof SECRETS)[])(
-  '%s: of a foreign answer nothing is told',
+  '%s: of a foreign answer nothing is reported',
   async which => {
     for (const foreign of FOREIGN) {
       body = foreign;
@@ -79,14 +79,14 @@ test.each([
   ['OSS', '<?xml version="1.0"?><Error><Code>QuotaExceeded</Code><Message>ten GiB</Message></Error>'],
   ['ABS', '\uFEFF<?xml version="1.0"?><Error><Code>QuotaExceeded</Code><Message>ten GiB</Message></Error>'],
   ['GCS', '{"error":{"message":"ten GiB","errors":[{"reason":"QuotaExceeded"}]}}'],
-] as const)('%s: what the store itself says is told', async (which, said) => {
+] as const)('%s: what the store itself says is reported', async (which, said) => {
   body = said;
   if (which === 'S3') headers = { 'x-amz-request-id': '1' };
   expect(await listing(which)).toContain('failed with HTTP 403 QuotaExceeded: ten GiB');
 });
 
 test.each(['https://me:canary@store.test', 'https://store.test?sig=canary', 'https://store.test/#canary'])(
-  'the endpoint %s is refused, and what it holds is not told',
+  'the endpoint %s is refused, and what it holds is not reported',
   async holding => {
     const opened = openStore({ type: 'ABS', path: 'bucket/a', endpoint: holding }, SECRETS.ABS());
     const { code, message } = await failure(opened);
@@ -109,7 +109,7 @@ test.each(['ABS', 'OSS', 'GCS'] as const)(
   },
 );
 
-test('S3: a refusal of HEAD, which has no body, is told with the words of a listing', async () => {
+test('S3: a refusal of HEAD, which has no body, is reported with the words of a listing', async () => {
   body = '<?xml version="1.0"?><Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>';
   headers = { 'x-amz-request-id': '1' };
   const spec = { type: 'S3', path: 'bucket/a', endpoint, forcePathStyle: true } as const;

@@ -1,4 +1,4 @@
-/** Endpoints are written by whoever may make a backup; the operator reaches what they do not. */
+/** Endpoints are written by users who may create a backup; the operator reaches what they do not. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { createServer as createPlainServer, type AddressInfo, type Server as PlainServer } from 'node:net';
@@ -101,7 +101,7 @@ describe.each(TYPES)('%s', type => {
     expect(asked).toBe(1);
   });
 
-  test('which ports are open, and what listens there, is not told', async () => {
+  test('which ports are open, and what listens there, is not reported', async () => {
     const allowed = new Private([]);
     const silent = await listen(createPlainServer());
     const talking = await listen(createPlainServer(socket => socket.end('SSH-2.0-canary\r\n')));

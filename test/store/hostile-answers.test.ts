@@ -1,6 +1,6 @@
 /**
  * Answers that are small enough to be read, and made to take all of the processor or of the memory when they are understood: all
- * clusters share one event loop and one heap with whoever may write an endpoint.
+ * clusters share one event loop and one heap with users who may write an endpoint.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -10,7 +10,7 @@ import { collect, failure } from './contract.ts';
 const MIB = 1024 * 1024;
 
 describe('the memory of all stores', () => {
-  test('is taken from whoever holds the most in the namespace that holds the most', () => {
+  test('is taken from the store that holds the most in the namespace that holds the most', () => {
     const memory = new StoreMemory(100);
     const [shop, large, small] = [memory.share('shop'), memory.share('hostile'), memory.share('hostile')];
     shop.take(40);
@@ -44,7 +44,7 @@ describe('the memory of all stores', () => {
   });
 });
 
-describe('stores of one namespace that tell slowly, and never end', () => {
+describe('stores of one namespace that answer slowly, and never end', () => {
   let server: Server;
   let endpoint = '';
   const answers: ServerResponse[] = [];

@@ -94,7 +94,7 @@ describe('a served folder', () => {
     expect(await store.put('full', bytes(10))).toEqual({ size: 10 });
   });
 
-  test('lets in nobody without its token, and tells its own certificate from others', async () => {
+  test('admits no client without its token, and distinguishes its own certificate from others', async () => {
     const stranger = open('another-token');
     expect(await codeOf(stranger.put('a', bytes(1)))).toBe('denied');
     await stranger.close();

@@ -1,4 +1,4 @@
-/** What is told of backups in numbers. */
+/** What is reported of backups in numbers. */
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { endedRun } from '../../src/activities/runtime/backup-figures.ts';

@@ -48,7 +48,7 @@ async function ofCluster(name = 'a'): Promise<string[]> {
     .map(line => line.slice('etcd_operator_cluster_'.length).replace(`namespace="prod",name="${name}"`, ''));
 }
 
-test('a cluster is told by its status and by what its members said last', async () => {
+test('a cluster is described by its status and by what its members said last', async () => {
   knows({});
   now += 7_000;
   expect(await ofCluster()).toEqual([
@@ -70,7 +70,7 @@ test('a learner is no part of the quorum', async () => {
   expect(await ofCluster()).toContain('quorum_margin{} 0');
 });
 
-test('the last read ages while none goes through; what was not seen is not told', async () => {
+test('the last read ages while none goes through; what was not seen is not reported', async () => {
   knows({
     asked: { dbSize: undefined, askedAt: now, readAt: now - 30_000 },
     reported: { ...reported, members: [] },
@@ -134,7 +134,7 @@ test('no label of any metric is finer than a resource', () => {
   );
 });
 
-test('the first expiry of a certificate is told where there is one', async () => {
+test('the first expiry of a certificate is reported where there is one', async () => {
   knows({});
   expect((await ofCluster()).join()).not.toContain('certificate');
   knows({ reported: { ...reported, certificateExpiry: 1_800_000_000 } });

@@ -24,7 +24,7 @@ async function lines(known: readonly KnownConditions[], mostResources?: number):
 const stopped = resource('EtcdCluster', 'b', ['Paused', 'PausedBySpec'], ['QuorumAtRisk', 'QuorumLost']);
 const waiting = resource('EtcdRestore', 'r', ['Accepted', 'Waiting']);
 
-test('conditions are told with the resource that has them, and counted', async () => {
+test('conditions are reported with the resource that has them, and counted', async () => {
   expect(await lines([stopped, waiting, resource('EtcdCluster', 'c', ['Paused', 'PausedBySpec'])])).toEqual([
     'fleet_conditions{kind="EtcdCluster",type="QuorumAtRisk",reason="QuorumLost"} 1',
     'fleet_conditions{kind="EtcdCluster",type="Paused",reason="PausedBySpec"} 2',
@@ -36,12 +36,12 @@ test('conditions are told with the resource that has them, and counted', async (
   ]);
 });
 
-test('what nobody has to know about, and what is of another kind, is not told', async () => {
+test('what no one has to know about, and what is of another kind, is not reported', async () => {
   const well = resource('EtcdCluster', 'a', ['Available', 'LinearizableRead'], ['Accepted', 'Waiting']);
   expect(await lines([well, resource('Pod', 'p', ['Paused', 'PausedBySpec'])])).toEqual([]);
 });
 
-test('what has passed is told no more', async () => {
+test('what has ended is not reported any more', async () => {
   const metrics = createMetrics();
   metrics.knownConditions(() => [stopped]);
   expect(await metrics.text()).toContain('PausedBySpec');
@@ -49,7 +49,7 @@ test('what has passed is told no more', async () => {
   expect(await metrics.text()).not.toContain('PausedBySpec');
 });
 
-test('of many the most serious are told by name, and all are counted', async () => {
+test('of many the most serious are reported by name, and all are counted', async () => {
   const paused = Array.from({ length: 10_000 }, (_, at) =>
     resource('EtcdCluster', `c-${at}`, ['Paused', 'PausedBySpec']),
   );

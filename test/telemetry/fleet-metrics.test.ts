@@ -78,7 +78,7 @@ test('the text stays small for ten thousand clusters in as many namespaces, each
   }
 });
 
-test('the fleet is told as a whole, whoever has gauges of their own', async () => {
+test('the fleet is reported as a whole, whichever clusters have gauges of their own', async () => {
   const backup = (at: number, lastSuccess: number | undefined, dueBy?: number): KnownBackup => ({
     namespace: 'a',
     name: `b-${at}`,
@@ -108,7 +108,7 @@ test('the fleet is told as a whole, whoever has gauges of their own', async () =
   ]);
 });
 
-test('what nobody has is not told, and what changes is told anew', async () => {
+test('what no one has is not reported, and what changes is reported anew', async () => {
   const metrics = createMetrics({ now: () => NOW });
   const figures = async () =>
     (await metrics.text())
@@ -124,7 +124,7 @@ test('what nobody has is not told, and what changes is told anew', async () => {
   expect(await figures()).toEqual([]);
 });
 
-test('an operation is told while it is under way, of its cluster and of the fleet', async () => {
+test('an operation is reported while it is under way, of its cluster and of the fleet', async () => {
   const clusters = [
     cluster(1, WELL),
     cluster(2, WELL, { operation: 'scaleCluster' }),

@@ -1,4 +1,4 @@
-/** What is told of EtcdRequests in numbers. */
+/** What is reported of EtcdRequests in numbers. */
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
@@ -8,7 +8,7 @@ async function lines(metrics: ReturnType<typeof createMetrics>): Promise<string[
   return text.split('\n').filter(line => line.startsWith('etcd_operator_requests_'));
 }
 
-it('tells those that wait, those under way and the age of the oldest that waits, where something watches', async () => {
+it('reports those that wait, those under way and the age of the oldest that waits, where something watches', async () => {
   const metrics = createMetrics({ now: () => 40_000 });
   expect(await lines(metrics)).toEqual([]);
   metrics.knownRequests(() => ({ waiting: 2, accepted: 1, oldestWaiting: 10_000 }));

@@ -103,7 +103,7 @@ describe('a certificate', () => {
     expect(trusts(root.pem, leaf.pem)).toBe(false);
   });
 
-  test('whose authority has signed itself with SHA-1 is trusted: nobody checks that signature', async () => {
+  test('whose authority has signed itself with SHA-1 is trusted: nothing checks that signature', async () => {
     const root = await made('root', { ...authority(), algorithm: rsa(2048), signed: rsa(2048, 'SHA-1') });
     const leaf = await made('leaf', { by: root, signed: rsa(2048) });
     expect(await faultsOf(leaf, root.pem)).toEqual([]);

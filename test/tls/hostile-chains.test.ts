@@ -1,4 +1,4 @@
-/** Whoever writes a Secret writes what is in it: nothing in it keeps the process busy. */
+/** Users write the content of Secrets: nothing in it keeps the process busy. */
 import { webcrypto } from 'node:crypto';
 import 'reflect-metadata';
 import * as x509 from '@peculiar/x509';

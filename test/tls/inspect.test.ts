@@ -56,12 +56,12 @@ describe('what a Secret holds', () => {
     expect(fault?.detail).not.toMatch(/secret words|MIIB/);
   });
 
-  test('a key of another certificate is told', async () => {
+  test('a key of another certificate is reported', async () => {
     const other = await issue();
     expect(faultsOf({ key: other.key })).toMatchObject([{ part: 'key', kind: 'KeyMismatch' }]);
   });
 
-  test('times are told by their dates', async () => {
+  test('times are reported by their dates', async () => {
     const expired = await issue({}, { now: NOW - 10 * DAY_MS, lasts: DAY_MS });
     expect(faultsOf(expired)).toEqual([
       { part: 'cert', kind: 'Expired', detail: 'it expired on 2026-11-12T10:00:00Z' },
@@ -82,7 +82,7 @@ describe('what a Secret holds', () => {
     expect(faultsOf({}, { hosts: [`a.${HOST}`] })).toMatchObject([{ kind: 'WrongNames' }]);
   });
 
-  test.each(['example-*.example.shop.svc', '*xample-0.example.shop.svc'])('%s covers nobody', async name => {
+  test.each(['example-*.example.shop.svc', '*xample-0.example.shop.svc'])('%s covers no member', async name => {
     expect(faultsOf(await issue({ dnsNames: [name] }))[0]).toMatchObject({ kind: 'WrongNames' });
   });
 
@@ -100,7 +100,7 @@ describe('what a Secret holds', () => {
     expect(faultsOf(await issue({ dnsNames: hosts }), demands)).toEqual([]);
   });
 
-  test.each(['server', 'client'] as const)('a usage other than %s is told', async usage => {
+  test.each(['server', 'client'] as const)('a usage other than %s is reported', async usage => {
     const other = usage === 'server' ? 'client' : 'server';
     const pair = await issue({ usages: [other] });
     const [fault] = faultsOf(pair, { usages: [usage] });

@@ -1,6 +1,6 @@
 /**
  * Runs activities outside of a worker, in the context that they find in one: heartbeats are counted, cancellation
- * reaches the signal. What @temporalio/testing's environment does, as far as our activities can tell.
+ * reaches the signal. What @temporalio/testing's environment does, as far as our activities can say.
  */
 import { asyncLocalStorage, CancelledFailure, Context, type Info } from '@temporalio/activity';
 

@@ -37,7 +37,7 @@ export class BackupEntity {
     return entity;
   }
 
-  /** As `on`, with activities whose process the world can kill. @param died told of each attempt that is lost by it */
+  /** As `on`, with activities whose process the world can kill. @param died called with each attempt that is lost by it */
   static async mortalOn(
     bench: WorkflowBench,
     spec: Partial<EtcdBackupSpec>,
@@ -99,7 +99,7 @@ export class BackupEntity {
   }
 }
 
-/** All are of one name: the uid, of which ids of workflows have the beginning, tells them apart. */
+/** All are of one name: the uid, of which ids of workflows have the beginning, distinguishes them. */
 function worldOn(bench: WorkflowBench, spec: Partial<EtcdBackupSpec>): BackupWorld {
   const first = `${process.pid.toString(16).padStart(6, '0')}${bench.next().toString(16).padStart(2, '0')}`;
   return new BackupWorld({ ...SPEC, ...spec }, `${first}-uid`);

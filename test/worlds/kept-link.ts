@@ -28,7 +28,7 @@ interface Keeping {
   readonly closeAfterMs?: number;
 }
 
-/** Connects as the operator does when it starts. Whoever waits for the keeper to be ready is told of its failures; nobody else is. */
+/** Connects as the operator does when it starts. Only what waits for the keeper to be ready gets its failures. */
 export function keepLink(
   temporal: Config['temporal'],
   { said, stops, everyMs = 200, closeAfterMs = 1_000 }: Keeping,

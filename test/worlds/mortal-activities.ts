@@ -9,7 +9,7 @@ interface MortalWorld {
   reboot(): void;
 }
 
-/** The attempt of an activity during which its process dies is lost, and another process makes the next. @param died told of each */
+/** The attempt of an activity during which its process dies is lost, and another process makes the next. @param died called with each */
 export function mortal(world: MortalWorld, died: () => void): Activities {
   const names = Object.keys(createActivities(world.deps));
   const through =

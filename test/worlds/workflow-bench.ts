@@ -150,7 +150,7 @@ export class Entity {
     return eventTypesOf((await this.histories(of)).slice(-1));
   }
 
-  /** How often the operation was told what users asked for. */
+  /** How often the operation got what users requested. */
   async operationControls(): Promise<number> {
     const types = await this.eventTypes('operation');
     return types.filter(type => type === 'workflowExecutionSignaledEventAttributes').length;

@@ -90,7 +90,7 @@ export class WorkflowRun {
     } while (this.#busy > 0);
   }
 
-  /** The time of whoever waits comes. */
+  /** The time of what waits comes. */
   #pass(): void {
     if (this.#busy > 0) return;
     const due = Math.min(...this.#waits.map(wait => wait.due));

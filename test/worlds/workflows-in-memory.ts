@@ -142,7 +142,7 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
     });
   }
 
-  /** Whoever waits for what is so now goes on. */
+  /** What waits for the present state continues. */
   protected notify(): void {
     for (const wait of this.#waits) if (wait.is() && this.#waits.delete(wait)) wait.resolve();
   }

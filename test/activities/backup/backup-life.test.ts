@@ -234,7 +234,7 @@ describe('a single backup', () => {
 describe('the number of keys', () => {
   const KEYS = 17;
 
-  /** The numbers that a finished backup tells, in its manifest and in the status. */
+  /** The numbers that a finished backup has, in its manifest and in the status. */
   async function told(prepare: (world: BackupWorld, cluster: FakeCluster) => void): Promise<unknown[]> {
     const world = aWorld();
     const { cluster } = world.etcd.process('10.0.0.1');
@@ -259,7 +259,7 @@ describe('the number of keys', () => {
     };
   };
 
-  it('is noted of a cluster that nobody writes to', async () => {
+  it('is noted of a cluster that no one writes to', async () => {
     expect(await told(() => {})).toEqual([KEYS, KEYS]);
   });
 
@@ -273,7 +273,7 @@ describe('the number of keys', () => {
     expect(await told((_, cluster) => void (cluster.countFails = code))).toEqual([undefined, undefined]);
   });
 
-  it('is not noted when nobody can say any more whether something was written', async () => {
+  it('is not noted when no one can say any more whether something was written', async () => {
     const cutOff = (world: BackupWorld) => midway(world, host => world.etcd.set(host, 'isolated'));
     expect(await told(cutOff)).toEqual([undefined, undefined]);
   });
@@ -376,7 +376,7 @@ describe('periodic backups', () => {
       expect(world.manifest(key)).toBeDefined();
   });
 
-  it('are not mistaken for the copies that somebody made of them', async () => {
+  it('are not mistaken for the copies that a user made of them', async () => {
     const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 1 } });
     await world.run();
     const [original = ''] = world.objects;
@@ -446,7 +446,7 @@ describe('trouble', () => {
     expect(world.status.succeeded).toBe(true);
   });
 
-  it('that somebody must mend ends the run with its reason', async () => {
+  it('that a user must mend ends the run with its reason', async () => {
     const world = aWorld(hourly);
     world.store.beforeCall = () => {
       throw new StoreError('denied', 's3://backups refuses the credentials of Secret aws: correct them');
@@ -465,7 +465,7 @@ describe('trouble', () => {
     expect(world.status).not.toHaveProperty('Reason');
   });
 
-  it('of a schedule is tried again sooner than its next time, more and more rarely, and status tells when', async () => {
+  it('of a schedule is tried again sooner than its next time, more and more rarely, and the status says when', async () => {
     const world = aWorld({ backupPolicy: { schedule: '0 3 * * *' } });
     world.now = Date.parse('2026-11-22T02:59:00Z');
     await world.run();

@@ -106,7 +106,7 @@ describe('the pod that lends a claim pulls with the Secrets of', () => {
     expect(await podFor(restore({ clusterTemplate: template }))).toMatchObject(pulling('mirror'));
   });
 
-  it('nobody, when the cluster is gone: Kubernetes then takes those of the ServiceAccount', async () => {
+  it('none, when the cluster is gone: Kubernetes then takes those of the ServiceAccount', async () => {
     const owner = { kind: 'EtcdBackup', metadata: METADATA, spec: { ...FILE, clusterRef: { name: 'gone' } } };
     expect(await podFor(owner, ORDERS)).not.toHaveProperty('imagePullSecrets');
   });

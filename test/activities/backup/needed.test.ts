@@ -70,7 +70,7 @@ describe('of a restore in another namespace, the backup', () => {
     expect(world.objects).toContain(needed);
   });
 
-  it('goes when somebody only names its place, as in a store of their own', async () => {
+  it('goes when a user only names its place, as in a store of their own', async () => {
     const { world, needed } = await withRestore((_, location) => proved('0'.repeat(64), location));
     world.now += HOUR;
     await world.run();
@@ -159,7 +159,7 @@ describe('of a restore in another namespace, the backup', () => {
     expect(world.objects).toHaveLength(stays ? 2 : 1);
   });
 
-  it('stays while the rights in that namespace are away for a moment, and users are told', async () => {
+  it('stays while the rights in that namespace are away for a moment, and users are notified', async () => {
     const { world, needed } = await withRestore(proved);
     watch(world, 'elsewhere');
     const open = close(world, 'elsewhere');

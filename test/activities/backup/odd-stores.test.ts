@@ -52,7 +52,7 @@ function exchange(world: BackupWorld): void {
   world.etcd.bootstrap({ name: 'example', hosts: HOSTS, token: 'restored' });
 }
 
-it('a backup that waits for its turn while its cluster becomes another one is told to be of that', async () => {
+it('a backup that waits for its turn while its cluster becomes another one is reported as one of that', async () => {
   const world = aWorld();
   const stop = world.kube.intercept(({ verb, kind }) => {
     if (verb !== 'patch' || kind !== 'Pod') return;
@@ -76,7 +76,7 @@ it.each([
   ['a text that status has no room for', { sha256: 'f'.repeat(65) }],
   ['a note of megabytes', { member: 'm'.repeat(60_000) }],
   ['a time that is a date', { time: '2026-11-21' }],
-])('a manifest with %s is believed by nobody, and retention goes on beside it', async (_, odd) => {
+])('a manifest with %s is believed by no one, and retention goes on beside it', async (_, odd) => {
   const world = aWorld({ backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 2 } });
   await world.run();
   const [first = ''] = world.objects;
@@ -133,14 +133,14 @@ it.each([
   ['single', {}],
   ['periodic', { backupPolicy: { backupIntervalInSecond: 3600 } }],
 ] as const)(
-  'a %s backup that was cut short before its manifest, by a restore of the cluster, is told to be of the cluster before',
+  'a %s backup that was cut short before its manifest, by a restore of the cluster, is reported as one of the cluster before',
   async (_, spec) => {
     const { world, before } = await cutShortByRestore(spec);
     expect(world.objects).toHaveLength(1);
     const [entry] = world.status.history ?? [];
     expect(entry).toMatchObject({ clusterID: before });
     expect(world.manifest(world.objects[0] ?? '')?.entry).toEqual(entry);
-    // Which version wrote it the members of today do not tell.
+    // Which version wrote it the members of today do not say.
     expect(entry?.etcdVersion).toBeUndefined();
   },
 );

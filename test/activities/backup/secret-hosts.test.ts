@@ -1,4 +1,4 @@
-/** Where what a Secret holds may be sent, when whoever names it and an endpoint may not read it. */
+/** Where the content of a Secret may be sent, when the user who names it and an endpoint may not read it. */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

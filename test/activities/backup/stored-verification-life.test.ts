@@ -185,7 +185,7 @@ describe('a verification without a verdict', () => {
     expect(world.status.history).toMatchObject([{ verified: 'Checksum' }]);
   });
 
-  it('that somebody aborts says who did it', async () => {
+  it('that a user aborts says who did it', async () => {
     const world = await backedUp();
     world.verifier.report = () => {
       world.kill(world.calls + 1, false);

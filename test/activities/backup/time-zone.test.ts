@@ -1,4 +1,4 @@
-/** A time zone that the API server cannot tell from a good one: said in a condition, and nothing is done on a guess. */
+/** A time zone that the API server cannot distinguish from a good one: reported in a condition, and nothing is done on a guess. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
 import { BackupWorld, SPEC } from '../../worlds/backup-world.ts';

@@ -100,7 +100,7 @@ describe('a backup whose store is in use', () => {
     expect(world.status.lastRun).toMatchObject({ outcome: 'Succeeded' });
   });
 
-  it('that nobody goes on with for a day is given up', async () => {
+  it('that no one goes on with for a day is given up', async () => {
     const { world, next, act } = crowded();
     await act(await next());
     await act(await next()).catch(() => undefined);

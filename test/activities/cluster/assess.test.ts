@@ -80,7 +80,7 @@ describe('a pass', () => {
     expect(world.events).toHaveLength(length);
   });
 
-  it('tells what it decided, for which generation, and what users are shown', async () => {
+  it('reports what it decided, for which generation, and what users are shown', async () => {
     const world = await living();
     await world.kube
       .as('kubectl')
@@ -130,7 +130,7 @@ describe('a pass', () => {
     expect(world.cluster.status).toMatchObject({ incarnation, lastSerial: 0, storage: { kind: 'EmptyDir' } });
   });
 
-  it('writes its status after all when somebody changed the specification meanwhile, for two calls more', async () => {
+  it('writes its status after all when the specification changed meanwhile, for two calls more', async () => {
     const world = await restless();
     before(world, 2, attempt => edited(world, attempt));
     const calls = await callsOf(world, () => world.look());
@@ -141,7 +141,7 @@ describe('a pass', () => {
     expect([status.observedGeneration, metadata.generation]).toEqual([2, 4]);
   });
 
-  it('keeps what somebody else recorded in the status meanwhile: it looks again, once', async () => {
+  it('keeps what another party recorded in the status meanwhile: it looks again, once', async () => {
     const world = await restless();
     before(world, 1, () => setStatus(world, { lastSerial: 7 }));
     const calls = await callsOf(world, () => world.look());
@@ -156,7 +156,7 @@ describe('a pass', () => {
       change: (world: OperatorWorld, lastSerial: number) => setStatus(world, { lastSerial }),
     },
   ])(
-    'ends without failing when somebody changes $what at each write: it does nothing and looks again soon',
+    'ends without failing when $what changes at each write: it does nothing and looks again soon',
     async ({ change }) => {
       const world = await restless();
       const status = JSON.stringify(world.cluster.status.conditions);

@@ -53,7 +53,7 @@ describe('a member whose Node is not called as its label says', () => {
     expect(world.names('Pod')).toContain(MEMBER);
   });
 
-  it('is not lost while somebody has changed the label of its Node, and status says what to do', async () => {
+  it('is not lost while a user has changed the label of its Node, and status says what to do', async () => {
     const world = living();
     const node = await onLocalVolume(world, 'host-1');
     register(world, node, { [HOSTNAME]: 'renamed' });

@@ -18,7 +18,7 @@ function withPod(): FakeKube {
   return kube;
 }
 
-/** Somebody else takes it, whoever has it. */
+/** Another holder takes it, from any holder. */
 async function take(kube: FakeKube, holder: string): Promise<void> {
   const annotations = { [ANNOTATION_MAINTENANCE]: JSON.stringify({ holder, renewed: 'just now' }) };
   await kube.patch(REF, { metadata: { annotations } }, { type: 'merge' });
@@ -93,7 +93,7 @@ it('of two that come at once one goes first, and the slot of a pod that is gone 
 describe('a slot whose renewal fails', () => {
   afterEach(() => vi.useRealTimers());
 
-  /** Work that lasts until it is told to end or its slot is lost; `lost` says when, in milliseconds since its begin. */
+  /** Work that lasts until it is asked to end or its slot is lost; `lost` says when, in milliseconds since its begin. */
   async function working(kube: FakeKube) {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
     const begun = performance.now();
@@ -127,7 +127,7 @@ describe('a slot whose renewal fails', () => {
     return { state, pass, done };
   }
 
-  it('is kept as long as nobody else can have it, and renewed as soon as that is possible again', async () => {
+  it('is kept as long as no one else can have it, and renewed as soon as that is possible again', async () => {
     const kube = withPod();
     const { state, pass, done } = await working(kube);
     for (let outage = 0; outage < 3; outage += 1) {
@@ -157,7 +157,7 @@ describe('a slot whose renewal fails', () => {
     await done();
   });
 
-  it('is given up at once when somebody else has it', async () => {
+  it('is given up at once when another holder has it', async () => {
     const kube = withPod();
     const { state, pass, done } = await working(kube);
     await take(kube, 'another');

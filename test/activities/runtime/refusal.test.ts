@@ -44,4 +44,4 @@ it.each([
   expect(said).toContain(way);
 });
 
-it('nothing is added to what nobody knows', () => expect(withWayOn('no')).toBe('no'));
+it('nothing is added to what no one knows', () => expect(withWayOn('no')).toBe('no'));

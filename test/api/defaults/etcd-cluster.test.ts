@@ -38,7 +38,7 @@ describe('the quota', () => {
     withDefaults({ etcd, pod: { etcdEnv: [{ name: 'ETCD_QUOTA_BACKEND_BYTES', value }] } } as EtcdClusterSpec)
       .etcd.quotaBackendBytes;
 
-  test('is what etcd is told by environment, unless the specification names one or the value is none', () => {
+  test('is what etcd gets by its environment, unless the specification names one or the value is none', () => {
     expect(quota('4294967296')).toBe(4 * GIB);
     expect(quota('4294967296', { quotaBackendBytes: '1Gi' })).toBe(GIB);
     expect([undefined, '', '0', '-1', 'much'].map(value => quota(value))).toEqual(Array(5).fill(2 * GIB));

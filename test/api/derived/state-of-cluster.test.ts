@@ -20,7 +20,7 @@ function cluster(others: readonly ConditionFinding[], status: EtcdClusterStatus 
   };
 }
 
-describe('what somebody should see to', () => {
+describe('what needs attention', () => {
   it.each([
     ['nothing, of a cluster that is well', [], undefined],
     ['an approval', [finding('Progressing', 'AwaitingApproval')], 'AwaitingApproval'],

@@ -105,20 +105,20 @@ describe('an old cluster', () => {
     expect(blocking[0]?.message).toContain(words);
   });
 
-  test('with version latest is not touched, and told what to write', () => {
+  test('with version latest is not touched, and the message says what to write', () => {
     const { blocking } = validateCluster(cluster({ version: 'latest' }));
     expect(blocking).toMatchObject([{ type: 'VersionSupported', reason: 'Malformed' }]);
     expect(blocking[0]?.message).toContain('write one of 3.5.35, 3.6.16, 3.7.3');
   });
 
-  test('with all faults at once is told all of them', () => {
+  test('with several faults gets all of them reported', () => {
     const spec = { size: 9, pod: { labels: { app: 'x' } } };
     const message = find(validateCluster(cluster(spec, 'A')), 'SpecValid')?.message;
     for (const words of ['metadata.name "A"', 'spec.size is 9', 'sets app']) expect(message).toContain(words);
   });
 });
 
-test('an old cluster with a variable that is named twice goes on, and is told which one counts', () => {
+test('an old cluster with a variable that is named twice goes on, and the message says which one counts', () => {
   const etcdEnv = ['A', 'B', 'A'].map((name, index) => ({ name, value: `${index}` }));
   const validation = validateCluster(cluster({ pod: { etcdEnv } }));
   expect(validation.blocking).toEqual([]);
@@ -148,7 +148,7 @@ describe('a backup', () => {
     expect(blocking[0]?.message).toContain(words);
   });
 
-  test('of an unknown storage type, older than the schema, is told what to write', () => {
+  test('of an unknown storage type, older than the schema, gets a message with what to write', () => {
     const { blocking } = validateBackup({ spec: { ...spec, storageType: 'Floppy' as 'S3' } });
     expect(blocking[0]?.message).toContain(
       'spec.storageType "Floppy" is unknown: write S3, ABS, GCS, OSS or File',
@@ -179,7 +179,7 @@ describe('a backup', () => {
     expect(blocking[0]?.message).toContain(words);
   });
 
-  test('that names blocks of other stores is told that they do nothing', () => {
+  test('that names blocks of other stores gets a message that they do nothing', () => {
     const ignored = find(validateBackup({ spec: { ...spec, gcs: { path: 'c/d' } } }), 'FieldsIgnored');
     expect(ignored?.message).toContain('spec.gcs: storageType is S3');
   });

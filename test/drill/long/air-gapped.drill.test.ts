@@ -198,7 +198,7 @@ describe.each(Object.entries(INSTALLED))('without Internet, %s', (_, install) =>
     expect(seen.filter(({ pulledWith }) => !pulledWith.includes('mirror'))).toEqual([]);
   });
 
-  test('Temporal is told nothing in plain text', async () => {
+  test('Temporal gets nothing in plain text', async () => {
     const workflow = await kubectl(
       ...['-n', at.namespace, 'get', 'etcd', at.name, '-o', 'jsonpath={.status.workflowID}'],
     );

@@ -221,7 +221,7 @@ test(
   SEVERAL_MS,
 );
 
-test('the operator throws what nobody catches', async () => {
+test('the operator throws an uncaught error', async () => {
   const [pid = 0] = operatorProcesses(world);
   await throwUncaught(pid);
   await alerts.fires('EtcdOperatorUncaughtErrors', OF_OPERATOR);

@@ -125,7 +125,7 @@ test(
 );
 
 test(
-  'Temporal is away, and somebody asks for something',
+  'Temporal is away, and a user asks for something',
   async () => {
     await world.stack.temporal.stop();
     try {

@@ -157,7 +157,7 @@ const OUTCOMES = {
 } as const;
 
 test.each(STRIKES)(
-  '$verb of the workflow of the $on in the middle of an upload: it is told, and there is no half object',
+  '$verb of the workflow of the $on in the middle of an upload: it is reported, and there is no half object',
   async ({ verb, on }) => {
     const name = `${verb}-${on}`;
     const outcome = OUTCOMES[on][verb];
@@ -213,7 +213,7 @@ test.each(['apiserver', 'temporal'] as const)(
     const startedAt = await under(name, 4 * MIB);
     await stack[server].stop();
     try {
-      // The upload takes less: it ends while nobody can be told.
+      // The upload takes less: it ends before that is known.
       await delay(20_000);
     } finally {
       if (server === 'temporal') await stack.temporal.wipe();
@@ -227,7 +227,7 @@ test.each(['apiserver', 'temporal'] as const)(
   300_000,
 );
 
-test('a store that is full is told, and a backup of a schedule is tried again by itself', async () => {
+test('a store that is full is reported, and a backup of a schedule is tried again by itself', async () => {
   store.front.fault = ({ method }) => (method === 'PUT' ? { kind: 'status', status: 507 } : undefined);
   await story.apply('EtcdBackup', 'full', specOf('full', { backupIntervalInSecond: 86_400 }));
   const { status } = await story.backedUp('full', 'Failed');

@@ -48,7 +48,7 @@ async function restoreInPlace(name: string, cluster: string, backup: string): Pr
   return restore;
 }
 
-test('every volume is lost: the newest verified backup comes back by itself, and what is lost is told', async () => {
+test('every volume is lost: the newest verified backup comes back by itself, and what is lost is reported', async () => {
   const name = 'lost';
   await world.kube.apply(
     manifest(NAMESPACE, name, {

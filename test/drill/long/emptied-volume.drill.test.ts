@@ -14,7 +14,7 @@ useNamespace(NAMESPACE, opened => void (world = opened));
 const at = (name: string) => ({ namespace: NAMESPACE, name });
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', NAMESPACE, ...args);
 
-/** By pod, the state that it tells etcd. */
+/** By pod, the state that it passes to etcd. */
 async function statesOf(name: string): Promise<Record<string, string | undefined>> {
   const pods = await podsOf(world, NAMESPACE, name);
   return Object.fromEntries(
@@ -75,7 +75,7 @@ test('a pod deleted after the cluster has formed and before its first start ever
   }
 });
 
-test('what a pod is told is put back when somebody edits it', async () => {
+test('the flags of a pod are restored when a user edits it', async () => {
   const name = 'edited';
   await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: '3.6.16' }));
   await awaitRunning(world, at(name));

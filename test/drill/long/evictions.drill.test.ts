@@ -75,7 +75,7 @@ test('while two members join', async () => {
   await underEvictions('3 → 5', () => cluster.apply({ size: 5 }), { size: 5 });
 });
 
-test('five voters of which three are asked for by somebody who pauses in the same write: one may go, as before', async () => {
+test('five voters of which three are asked for by a user who pauses in the same write: one may go, as before', async () => {
   await drill(
     'evictions: size 3 and paused written to five',
     async () => {

@@ -42,7 +42,7 @@ function told(name: string, type: string, said: RegExp): Promise<string> {
 
 const limited = (memory: string): object => ({ pod: { resources: { limits: { memory } } } });
 
-test('a memory limit that is too low is told with the limit and the restarts, and is mended by a higher one', async () => {
+test('a memory limit that is too low is reported with the limit and the restarts, and is mended by a higher one', async () => {
   const at = { namespace: NAMESPACE, name: 'small' };
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.6.16', ...limited('256Mi') }));
   await awaitRunning(world, at);
@@ -58,7 +58,7 @@ test('a memory limit that is too low is told with the limit and the restarts, an
   await awaitRunning(world, at, 240_000);
 }, 600_000);
 
-test('data of the v2 API, which stops an upgrade, is told in words and the member goes back', async () => {
+test('data of the v2 API, which stops an upgrade, is reported in words and the member goes back', async () => {
   const at = { namespace: NAMESPACE, name: 'old' };
   const etcdEnv = [{ name: 'ETCD_ENABLE_V2', value: 'true' }];
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.5.35', pod: { etcdEnv } }));

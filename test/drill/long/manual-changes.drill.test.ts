@@ -20,7 +20,7 @@ test.each([
   { what: 'learner', flags: ['--learner'] },
   { what: 'voter', flags: [] },
 ])(
-  'a $what added by hand is reported, never fought, and in nobody’s way once it is removed',
+  'a $what added by hand is reported, never fought, and in no one’s way once it is removed',
   async ({ what, flags }) => {
     await drill(`${what} added by hand`, async () => {
       // etcd refuses until all members have been connected for five seconds.

@@ -48,7 +48,7 @@ let load: Load;
 let restores: Restores;
 /** What a reader has: the manifests, and a kustomization beside them. */
 let folder: string;
-/** What the clients were told, and what the old cluster held when they had stopped. */
+/** What the clients were answered, and what the old cluster held when they had stopped. */
 let history: History;
 let held: KeySpace;
 
@@ -204,7 +204,7 @@ test('step 3: a periodic EtcdBackup can be deleted when its finalizer is taken o
   await poll(async () => (await backup('nightly')) === undefined);
 });
 
-test('step 4: a backup is taken when nobody writes any more', async () => {
+test('step 4: a backup is taken when no one writes any more', async () => {
   history = await load.stop();
   expect(history.writes.length).toBeGreaterThan(2 * WRITES);
   held = await through(at.name, keySpace);

@@ -52,7 +52,7 @@ const said = (type: string, words: RegExp): Promise<string> =>
     },
   );
 
-test('NOSPACE is told with the commands that end it, and a raised quota alone does not', async () => {
+test('NOSPACE is reported with the commands that end it, and a raised quota alone does not', async () => {
   await poll(isRefused, { timeoutMs: PATIENCE_MS });
   const full = await said('Healthy', /NOSPACE/);
   console.log(full);

@@ -132,7 +132,7 @@ test('OLM installs what the bundle has, and its rights are enough for a cluster 
   expect(await refusals()).toEqual([]);
 });
 
-test('OLM lets whoever may edit a namespace create what the bundle defines', async () => {
+test('OLM lets anyone who may edit a namespace create what the bundle defines', async () => {
   const create = ['create', 'etcdrequests', '-n', NAMESPACE];
   const status = ['--subresource=status', '-n', NAMESPACE];
   expect(await may('ana', ...create)).toBe(false);
@@ -177,7 +177,7 @@ test('the next release takes over in the middle of a change of size', async () =
   await poll(() => may(ACCOUNT, 'list', 'etcdclusters', '-A'), WAIT);
 });
 
-test('without its ClusterServiceVersion clusters are served, and nobody acts on them', async () => {
+test('without its ClusterServiceVersion clusters are served, and no operator acts on them', async () => {
   const before = await members();
   await operator.uninstall();
   const left = ['get', 'deployment,role,rolebinding,serviceaccount', '-n', OPERATORS, '-o', 'name'];

@@ -90,7 +90,7 @@ async function rolled({ title, to, how, untouched, begin, mixed, last, lost = 0 
       from = await roll().mix(release, how);
       await mixed();
       await poll(async () => Date.now() - from >= MIXED_MS / 2);
-      // Whoever leads ends, and hands over to a replica of either release.
+      // The leader ends, and hands over to a replica of either release.
       await roll().retire((await lease.holder()) ?? '');
       await poll(async () => Date.now() - from >= MIXED_MS);
       await last();
@@ -189,7 +189,7 @@ test('and rolled over it again', async () => {
       await small.backUp('backup-3b', 'still');
     },
   });
-  // What was asked for before the other release came ended under it, and is told of now.
+  // What was asked for before the other release came ended under it, and is reported now.
   await small.asked('restart-small', 'Completed');
 });
 

@@ -102,7 +102,7 @@ test('there are twelve, with at most two commands each', () => {
 });
 
 describe.each(['kubectl', 'plugin'] as const)('with %s', way => {
-  test('what it does, and what comes next, is told of a cluster at rest', async () => {
+  test('what it does, and what comes next, is answered for a cluster at rest', async () => {
     expect(await type('What is it doing?', way)).toContain('Running');
     expect(await type('Why is it waiting?', way)).toMatch(/specification/);
     expect(await type('What next?', way)).toMatch(way === 'plugin' ? /nothing/i : /^$/);

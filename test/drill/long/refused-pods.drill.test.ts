@@ -99,7 +99,7 @@ const isTold = (...words: readonly string[]) =>
     },
   );
 
-test('a policy against the new version stops nobody, in place or in a new pod', async () => {
+test('a policy against the new version stops no member, in place or in a new pod', async () => {
   await world.kube.apply(manifest(NAMESPACE, NAME, { size: 1, version: '3.6.5' }));
   await awaitRunning(world, AT);
   const before = await pod();
@@ -144,7 +144,7 @@ test('no learner is added that a quota has no room for, and it is when there is'
   });
 }, 300_000);
 
-test('a quota that shrinks while a member is stopped is told with what to do, and the member comes back', async () => {
+test('a quota that shrinks while a member is stopped is reported with what to do, and the member comes back', async () => {
   await edit({ size: 1 });
   await poll(async () => (await podsOf(world, NAMESPACE, NAME)).length === 1 || undefined, {
     timeoutMs: 120_000,

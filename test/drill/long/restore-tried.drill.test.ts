@@ -40,7 +40,7 @@ async function setQuota(memory: string): Promise<void> {
   );
 }
 
-test('a restore for whose pods there is no room stops nobody, and is made when there is', async () => {
+test('a restore for whose pods there is no room stops no member, and is made when there is', async () => {
   const restores = new Restores(world, at.namespace);
   const spec = { size: 1, version: '3.6.16', pod: { resources: MEMBER } };
   const pausedIs = (paused: boolean) =>

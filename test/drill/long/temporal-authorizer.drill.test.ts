@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
-  // Each token begins so, whoever it is of.
+  // Each token begins so, whatever it is of.
   if (said.log.includes('eyJ')) throw new Error(`a token is in the log:\n${said.log}`);
 });
 
@@ -67,7 +67,7 @@ async function connected(content?: string): Promise<Connection> {
   return connection;
 }
 
-/** What whoever has the connection may not do with a workflow, by the names of the calls. */
+/** What a user of the connection may not do with a workflow, by the names of the calls. */
 async function refusedTo(connection: Connection, workflowId: string): Promise<string[]> {
   const { workflowService: service } = connection;
   const [namespace, workflowExecution] = [NAMESPACE, { workflowId }];
@@ -135,7 +135,7 @@ test('with the right to write the operator does all that it does, and goes on wi
   await answers();
 }, 120_000);
 
-test('who may read sees histories and changes nothing; everybody else sees nothing', async () => {
+test('who may read sees histories and changes nothing; everyone else sees nothing', async () => {
   const writer = await connected(token(`${NAMESPACE}:write`));
   const client = new Client({ connection: writer, namespace: NAMESPACE });
   const { workflowId } = await client.workflow.start('none', { taskQueue: 'of nobody', workflowId: 'seen' });

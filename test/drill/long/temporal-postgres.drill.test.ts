@@ -48,7 +48,7 @@ interface Event {
   readonly count?: number;
 }
 
-/** Each member is told of once: nothing that was done was done again. */
+/** Each member is reported once: nothing that was done was done again. */
 async function upgradedOnce(version: string): Promise<void> {
   const listed = await cluster.kubectl('get', 'events', '--output=json');
   const { items } = JSON.parse(listed) as { items: Event[] };

@@ -53,7 +53,7 @@ async function firstTouched(): Promise<number> {
   return Math.min(...times);
 }
 
-test('Required without an EtcdBackup waits, says what to make, and touches nobody', async () => {
+test('Required without an EtcdBackup waits, says what to make, and touches no member', async () => {
   const pods = await cluster.pods();
   await edit({ version: '3.6.16', upgrade: { snapshotBefore: 'Required' } });
   const message = await blocked('BackupMissing');
@@ -64,7 +64,7 @@ test('Required without an EtcdBackup waits, says what to make, and touches nobod
   expect(await cluster.pods()).toEqual(pods);
 });
 
-test('Required with one whose runs fail says why, and touches nobody', async () => {
+test('Required with one whose runs fail says why, and touches no member', async () => {
   await backUpTo('nowhere');
   const message = await blocked('BackupFailed', 180_000);
   expect(message).toContain('nowhere');

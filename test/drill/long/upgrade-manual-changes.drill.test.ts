@@ -69,7 +69,7 @@ test('a target that changes midway, across a minor and before the point of no re
   });
 });
 
-test('an upgrade that somebody has begun by hand is told of, and finished without another restart', async () => {
+test('an upgrade that a user has begun by hand is reported, and finished without another restart', async () => {
   await from('3.6.5');
   const [pod = ''] = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
   const restarts = () =>
@@ -89,7 +89,7 @@ test('an upgrade that somebody has begun by hand is told of, and finished withou
   });
 });
 
-test('a supervised upgrade asks before the first member and before the last, and is told as the runbook says', async () => {
+test('a supervised upgrade asks before the first member and before the last, and is reported as the runbook says', async () => {
   await from('3.6.16');
   const workflow = (await upgraded())?.status?.workflowID ?? '';
   const temporal = (verb: string, ...args: string[]) =>

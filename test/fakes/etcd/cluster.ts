@@ -45,9 +45,9 @@ export class FakeCluster {
   clusterVersion: string | undefined;
   /** While true the leader does not raise the version, as for some seconds after the last member came. */
   keepsVersion = false;
-  /** As in etcd 3.6 with a log of more than 5,000 entries: whoever joins serves nobody until one more entry is written. */
+  /** As in etcd 3.6 with a log of more than 5,000 entries: a member that joins serves no client until one more entry is written. */
   joinersAwaitEntry = false;
-  /** Authentication is switched on, and whoever asks is no user. */
+  /** Authentication is switched on, and the caller is no user. */
   asksForUsers = false;
 
   constructor(

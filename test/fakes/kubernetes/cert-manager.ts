@@ -1,4 +1,4 @@
-/** What cert-manager does, as far as the operator can tell: a Secret for a Certificate, that says exactly what was asked for. */
+/** What cert-manager does, as far as the operator can say: a Secret for a Certificate, that says exactly what was asked for. */
 import type { KubeObject, WritableObject } from '../../../src/kube/port.ts';
 import { secret, type TestAuthority } from '../certificates.ts';
 

@@ -98,7 +98,7 @@ export class FaultyProxy {
     return `https://${this.#options.host ?? '127.0.0.1'}:${this.port}`;
   }
 
-  /** A kubeconfig that leads here, for a user with this token or for whoever the proxy is. */
+  /** A kubeconfig that leads here, for a user with this token or for the identity of the proxy. */
   async writeKubeconfig(path: string, token?: string): Promise<void> {
     const authority = Buffer.from(this.authority).toString('base64');
     const config = {
@@ -155,7 +155,7 @@ export class FaultyProxy {
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
-      // Whoever leaves a watch ends it; a call that is answered already has no further effect.
+      // A client that leaves a watch ends it; a call that is answered already has no further effect.
       response.on('close', () => answer.destroy());
     });
     call.on('error', () => response.destroy());

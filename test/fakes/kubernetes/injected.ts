@@ -83,7 +83,7 @@ function completed(container: Container): Container {
   };
 }
 
-/** How the kubelet tells of the containers beside ours, which run as long as the pod; it sorts its list by name. */
+/** How the kubelet reports the containers beside ours, which run as long as the pod; it sorts its list by name. */
 export function withInjected<Status extends { readonly name: string }>(
   pod: KubeObject,
   own: readonly Status[],
@@ -101,7 +101,7 @@ export function withInjected<Status extends { readonly name: string }>(
   return [...own, ...(others as unknown as Status[])].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The init containers that stay, as the kubelet tells of them. */
+/** The init containers that stay, as the kubelet reports them. */
 export function injectedInit(
   pod: KubeObject,
 ): { readonly name: string; readonly [field: string]: unknown }[] {
@@ -113,7 +113,7 @@ export function injectedInit(
 
 let everywhere = false;
 
-/** Whether worlds inject unless they are told otherwise. */
+/** Whether worlds inject unless they are configured otherwise. */
 export const injectsEverywhere = (): boolean => everywhere;
 
 /** From now on, or not any more; for suites that run a second time in such a world. */

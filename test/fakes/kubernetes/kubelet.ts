@@ -47,7 +47,7 @@ export class FakeKubelet {
   asleep = false;
   /** Pods that never start, as when their image cannot be pulled: name → reason. */
   readonly stuck = new Map<string, string>();
-  /** As kubelets do: of a container that was started for another image it tells only the next time it looks. */
+  /** As kubelets do: a container that was started for another image is reported only with the next sync. */
   reportsLate = false;
   /** Images that no registry has. */
   readonly missingImages = new Set<string>();
@@ -85,7 +85,7 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) this.#report(pod);
   }
 
-  /** Tells of the containers that were started the last time. */
+  /** Reports the containers that were started the last time. */
   #tell(): void {
     for (const pod of this.#kube.all('Pod')) {
       const containerID = this.#unreported.get(pod.metadata.name);
@@ -98,7 +98,7 @@ export class FakeKubelet {
     this.#unreported.clear();
   }
 
-  /** The volume of the claim of this uid, as whoever mounts it sees it. */
+  /** The volume of the claim of this uid, as a pod that mounts it sees it. */
   volume(uid: string): FakeStore {
     const found = this.#volumes.get(uid) ?? new FakeStore({ location: `file://${uid}` });
     this.#volumes.set(uid, found);

@@ -35,7 +35,7 @@ export async function* watchStorage(
   if (options.signal?.aborted === true) throw fault(0, 'Aborted');
 }
 
-/** What an apiserver tells of an object when only its metadata was asked for. */
+/** What an apiserver returns of an object when only its metadata was asked for. */
 export function metadataOf({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   return cloneJson({ apiVersion, kind, metadata });
 }

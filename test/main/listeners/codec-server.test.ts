@@ -87,7 +87,7 @@ test('nothing is encrypted unless that was asked for', async () => {
 });
 
 describe('a web page', () => {
-  test('of the UI may ask, and its browser is told so', async () => {
+  test('of the UI may ask, and its browser is allowed to', async () => {
     const headers = { origin: UI, 'access-control-request-method': 'POST' };
     const before = await ask('/decode', undefined, { method: 'OPTIONS', headers });
     expect(before.status).toBe(204);

@@ -113,7 +113,7 @@ describe('over HTTP', () => {
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/x', 'a 1\n']);
   });
 
-  test('another path is told what there is', async () => {
+  test('another path gets a list of the paths', async () => {
     expect(await get(metricsPages({ contentType: '', text: () => Promise.resolve('') }), '/')).toEqual([
       404,
       'try /metrics\n',

@@ -6,7 +6,7 @@ let log: string[];
 let made: number;
 let leader: LeaderWatcher;
 
-/** A watcher that tells what is done to it. */
+/** A watcher that records what is done to it. */
 function watcher(): Watcher {
   made += 1;
   const name = `w${made}`;

@@ -18,7 +18,7 @@ function handler(most: number) {
   return { handle, lines, counted, given };
 }
 
-test('what nobody caught is logged with its origin, and counted', () => {
+test('an uncaught error is logged with its origin, and counted', () => {
   const { handle, lines, counted, given } = handler(10);
   const error = new Error('of a callback');
   handle(error, 'uncaughtException');

@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 const write = (name: string, content = '') => writeFile(join(folder, name), content);
 
-test('certificates are what their files hold, and others are told by their digest', async () => {
+test('certificates are what their files hold, and others have another digest', async () => {
   const before = readCertificates(files());
   expect(before).toMatchObject({ tls: { serverNameOverride: 'temporal.test' }, apiKey: undefined });
   expect(String(before.tls?.serverRootCACertificate)).toBe(one?.cert);
@@ -56,7 +56,7 @@ test('an API key is what its file holds, without what an editor or echo adds', a
   expect(digests.size).toBe(2);
 });
 
-test('a key and certificates are read together, and a change of either is told by the digest', async () => {
+test('a key and certificates are read together, and a change of either changes the digest', async () => {
   await write('api-key', 'key-one');
   const read = () => readCredentials({ tls: files(), apiKeyFile: keyFile() });
   const before = read();

@@ -147,7 +147,7 @@ test.each([
   expect(said.log).toContain(
     `Temporal does not accept the API key in ${secret.folder}/key for namespace ${NAMESPACE} (${name})`,
   );
-  // Temporal tells everybody that it serves, or does not say.
+  // Temporal reports that it serves, or does not answer.
   front.open = ['GetSystemInfo', 'Check'];
   const serving = temporalServing(() => link.connection(), keeper.refused);
   const refused = "Temporal refuses the operator's API key or certificate: the log says what to do";

@@ -31,7 +31,7 @@ class WorkerDouble implements RunnableWorker {
   }
 }
 
-test('workers end together when they are told to', async () => {
+test('workers end together when they are asked to', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
   const workers = together([one, other], LOOK_MS);
   const running = workers.run();
@@ -41,7 +41,7 @@ test('workers end together when they are told to', async () => {
   expect([one.getState(), other.getState()]).toEqual(['STOPPED', 'STOPPED']);
 });
 
-test('a worker whose poll was refused for good ends the other one, and its failure is told', async () => {
+test('a worker whose poll was refused for good ends the other one, and its failure is reported', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
   const workers = together([one, other], LOOK_MS);
   const running = workers.run();
@@ -49,11 +49,11 @@ test('a worker whose poll was refused for good ends the other one, and its failu
   await expect(running).rejects.toThrow('a Temporal worker failed');
   expect(workers.state()).toBe('FAILED');
   expect(other.getState()).toBe('STOPPED');
-  // Told again, as the process ends: nothing is left to be told.
+  // Called again, as the process ends: nothing is left to report.
   workers.shutdown();
 });
 
-test('both refused: it is told once, and nothing hangs', async () => {
+test('both refused: it is reported once, and nothing hangs', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
   const running = together([one, other], LOOK_MS).run();
   const told: unknown[] = [];

@@ -91,7 +91,7 @@ describe('a scheduled backup', () => {
     expect(lateness(seen('21T09:00:00', status, hourly))?.message).toContain('due at 2026-11-21T02:00:00Z');
   });
 
-  it('is asked for by nobody without a schedule, or while it is suspended', () => {
+  it('is not requested without a schedule, or while it is suspended', () => {
     expect(lateness(seen('21T09:00:00', AWAITED, { ...NIGHTLY, suspend: true }))).toBeUndefined();
     expect(lateness(seen('21T09:00:00', AWAITED, {}))).toBeUndefined();
   });

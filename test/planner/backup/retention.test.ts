@@ -283,7 +283,7 @@ function newLabels(timeZone: string) {
   };
   return {
     clock: (at: number) => text(at).slice(11),
-    // The hour that is repeated is two: how far the clock is ahead tells them apart.
+    // The hour that is repeated is two: the offset of the clock distinguishes them.
     hourly: (at: number) => `${text(at).slice(0, 13)} ${offset.format(at)}`,
     daily: (at: number) => text(at).slice(0, 10),
     weekly,

@@ -81,7 +81,7 @@ describe('the budget', () => {
     expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'applyObjects', minAvailable: 4 } });
   });
 
-  it('keeps in a pause what somebody edited by hand', () => {
+  it('keeps in a pause what a user edited by hand', () => {
     const edited = {
       disruptionBudget: { ...OURS, minAvailable: 1, difference: 'spec.minAvailable is 1 instead of 4' },
     };

@@ -43,7 +43,7 @@ function killed(log: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata, status: { phase: 'Running', containerStatuses } };
 }
 
-/** etcd tells of a request that was slow, and which key it was for. */
+/** etcd logs a request that was slow, and which key it was for. */
 const slowRequest = (key: string): string =>
   JSON.stringify({
     level: 'warn',
@@ -212,7 +212,7 @@ describe('the claim of one that is no member any more', () => {
     expect(step?.kind).not.toBe('retireMember');
   });
 
-  it('is kept for a while when nobody knows who has removed it, or when it was removed as dead', () => {
+  it('is kept for a while when no one knows who has removed it, or when it was removed as dead', () => {
     expect(left({})).toMatchObject(kept);
     expect(left(removed('example-1'))).toMatchObject(kept);
     const replacements = [{ time: NOW, member: name }];

@@ -61,7 +61,7 @@ describe('of another operator is', () => {
     ],
   ])('%s', (_, observation) => {
     expect(plan(observation, {})).toMatchObject({ kind: 'blocked', reason: 'OtherOperator', plan: [] });
-    // Not even by whoever names the cluster that would go.
+    // Not even by a user who names the cluster that would go.
     expect(whyNotAccepted(situationOf(observation), RESTORE)).toMatchObject({
       kind: 'refused',
       reason: 'OtherOperator',
@@ -92,7 +92,7 @@ describe('of another operator is not', () => {
   });
 });
 
-it('a restore waits where a pod of the cluster has lost what tells which member it is', () => {
+it('a restore waits where a pod of the cluster has lost what says which member it is', () => {
   const observation = anObservation({ pods: [aPod({ token: undefined, clusterId: undefined })] });
   expect(whyNotAccepted(situationOf(observation), { ...RESTORE, confirmClusterId: '' })).toMatchObject({
     kind: 'waits',

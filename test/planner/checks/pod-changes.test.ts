@@ -49,7 +49,7 @@ const otherRelease = ({ stamp = '{}' }: PodFacts): Partial<PodFacts> => ({
   stamp: JSON.stringify({ ...(JSON.parse(stamp) as object), 'argument --log-level': 'other' }),
 });
 
-/** Somebody made them by hand: how to begin is told by arguments. */
+/** A user created them by hand: their bootstrap flags are arguments. */
 const byHand = (): Partial<PodFacts> => ({ firstStart: 'fixed' });
 
 const changesOf = (observation: Observation) => podChanges(observation, observation.pods[0] as PodFacts);
@@ -111,7 +111,7 @@ describe('another release of the operator', () => {
     ]);
   });
 
-  it('reads nothing from notes that somebody edited into nonsense', () => {
+  it('reads nothing from notes that a user edited into nonsense', () => {
     const nonsense = ['{', '[]', '{"spec":null}', '{"size":"nonsense"}', '{"spec":{"pod":{"etcdEnv":7}}}'];
     for (const madeFrom of nonsense) {
       const observation = living(AFTER, () => ({ madeFrom }));

@@ -213,7 +213,7 @@ it.each([
   ['confirmed', CONFIRMED],
   ['not confirmed', RESTORE],
 ])(
-  'a restore that is %s waits while another one is in the middle: nobody can tell which cluster it will be',
+  'a restore that is %s waits while another one is in the middle: it is not known which cluster it will be',
   (_, restore) => {
     const { clusterID: _id, ...status } = aRunningStatus(1);
     const under = { ...anIncarnation(1), restore: { name: 'other', uid: 'other-uid' } };

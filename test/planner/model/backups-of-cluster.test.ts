@@ -74,7 +74,7 @@ describe('the newest backup', () => {
 });
 
 describe('the condition BackedUp', () => {
-  it('is not there when nobody asked for backups', () => expect(said()).toBeUndefined());
+  it('is not there when no one asked for backups', () => expect(said()).toBeUndefined());
   it('is False before the first', () => expect(said(of({}))).toBe('NoBackup'));
   it('is True with a verified one', () => expect(said(of({ history: [ENTRY] }))).toBe('VerifiedBackup'));
   it('counts none of an earlier incarnation, and none that is not verified', () => {

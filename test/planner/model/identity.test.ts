@@ -51,7 +51,7 @@ describe('the first incarnation', () => {
     expect(names([], 7)).toHaveLength(7);
   });
 
-  it('begins above every name that was seen, whoever it belongs to', () => {
+  it('begins above every name that was seen, whatever it belongs to', () => {
     expect(names(['example-4', 'example-11', 'example-2'])).toEqual([
       'example-12',
       'example-13',
@@ -145,7 +145,7 @@ describe('an identity that is read back from stamps', () => {
     expect(rebuiltIdentity(observation)?.clusterId).toBe(expected);
   });
 
-  it('has the storage that its claims tell of', () => {
+  it('has the storage that its claims show', () => {
     const identity = anIncarnation(1);
     expect(rebuiltStorage(anObservation({ claims: [aClaim()] }), identity)).toEqual({
       kind: 'PersistentVolumeClaim',
@@ -261,7 +261,7 @@ describe('claims that lost their stamps together with the status', () => {
   });
 });
 
-describe('pods of a cluster of which nothing tells who it is', () => {
+describe('pods of a cluster without any identity', () => {
   it('keep it from being begun anew: it has lived', () => {
     const { status: _, ...cluster } = aCluster();
     const pod = aPod({ name: 'example-0', token: undefined });

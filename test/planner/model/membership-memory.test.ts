@@ -1,4 +1,4 @@
-/** What is remembered of lost members, what holds up a change of size, and what users are told of it. */
+/** What is remembered of lost members, what holds up a change of size, and what is reported to users. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_REPLACED } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/types.ts';
@@ -79,7 +79,7 @@ describe('a lost member after which fewer are asked for', () => {
 describe('a specification that cannot be carried out', () => {
   const spec = { size: 5, etcd: { heartbeatIntervalMs: 500, electionTimeoutMs: 600 } };
 
-  it('adds nobody', () => {
+  it('adds no member', () => {
     expect(
       plan(aRunningCluster({ cluster: aCluster({ spec, status: aRunningStatus() }) }), {}),
     ).toMatchObject({

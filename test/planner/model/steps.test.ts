@@ -14,7 +14,7 @@ it.each(KINDS)(
   },
 );
 
-it('users are told within a minute of a step that keeps failing, unless it moves data', () => {
+it('users are notified within a minute of a step that keeps failing, unless it moves data', () => {
   const slow = KINDS.filter(kind => STEPS[kind].timing.scheduleToCloseSeconds > 60);
   expect(slow).toEqual(['compareKeys', 'fillVolume']);
   expect(slow.every(kind => STEPS[kind].timing.isTransfer)).toBe(true);

@@ -183,7 +183,7 @@ class RunningLoad implements Load {
     }
   }
 
-  /** Keeps the addresses fresh; while nobody tells them, the last ones hold. */
+  /** Keeps the addresses fresh; while nothing reports them, the last ones hold. */
   async #look(): Promise<void> {
     while (!this.#stopping) {
       await delay(LOOK_EVERY_MS);

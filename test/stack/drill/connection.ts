@@ -20,7 +20,7 @@ const oneTry: FaultPolicy = {
   onFailure: () => ({ dispose: () => {} }),
 };
 
-/** A client of one member. Whoever makes it closes it. */
+/** A client of one member. Its creator closes it. */
 export function dial(endpoint: string): Etcd3 {
   return new Etcd3({
     hosts: `http://${endpoint}`,

@@ -1,5 +1,5 @@
 /**
- * What a client of a drill did and what it was told, for the checker. Times are milliseconds of one clock
+ * What a client of a drill did and what it was answered, for the checker. Times are milliseconds of one clock
  * (performance.now()); revisions are etcd's, and small enough here to be numbers.
  */
 

@@ -107,7 +107,7 @@ export function contradictions(
   });
 }
 
-/** What a client is told who goes on watching from a revision: that it was compacted, or what came instead. */
+/** What a client is answered that continues to watch from a revision: that it was compacted, or what came instead. */
 export async function watchFrom(
   endpoint: string,
   { prefix, revision }: { readonly prefix: string; readonly revision: number },

@@ -1,4 +1,4 @@
-/** Who watched when, as the Lease of the operator's election tells. */
+/** Who watched when, as the Lease of the operator's election says. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import type { World } from '../e2e.ts';

@@ -42,7 +42,7 @@ export class OperatorLog {
     return all.filter(({ time }) => time >= this.#since);
   }
 
-  /** When a replica ceased to watch that neither was told to nor was killed; milliseconds since the epoch. */
+  /** When a replica ceased to watch that neither was asked to nor was killed; milliseconds since the epoch. */
   leadershipsLost(): number[] {
     return this.lines()
       .filter(({ message, because }) => message === 'no longer leading' && because === 'lost')

@@ -58,7 +58,7 @@ export class OperatorRoll {
     return Date.now();
   }
 
-  /** Lets the roll go on, and waits until only `to` is left. Gives when the first pod of the other release was told to go. */
+  /** Lets the roll go on, and waits until only `to` is left. Gives when the first pod of the other release was asked to go. */
   async finish(to: OperatorRelease): Promise<number> {
     await this.#remember(to);
     const resumed = Date.now();

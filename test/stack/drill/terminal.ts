@@ -21,7 +21,7 @@ export class Terminal {
       this.#child.once('error', reject);
       this.#child.once('close', code => resolve(code ?? 1));
     });
-    // Whoever waits for the end hears of it.
+    // What waits for the end is notified.
     this.#ended.catch(() => undefined);
   }
 

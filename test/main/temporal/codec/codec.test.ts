@@ -118,7 +118,7 @@ test('an unknown key is named, with what to do', async () => {
   );
 });
 
-test('another key of the same id is told', async () => {
+test('another key of the same id is reported', async () => {
   const message = await encryptingCodec(keys(['one', other]))
     .decode([await encodedOne('x')])
     .catch(String);

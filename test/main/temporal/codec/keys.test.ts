@@ -40,7 +40,7 @@ test('with none as the active one, keys only decrypt', async () => {
   expect([active, [...byId.keys()]]).toEqual([undefined, ['one']]);
 });
 
-test('another key, another active one, and one less are told by the digest', async () => {
+test('another key, another active one, and one less change the digest', async () => {
   const [one, other] = [key(), key()];
   const folder = await mounted({ one, other, active: 'one' });
   const digests = [readCodecKeys(folder).digest];
