@@ -82,9 +82,12 @@ describe('what a Secret holds', () => {
     expect(faultsOf({}, { hosts: [`a.${HOST}`] })).toMatchObject([{ kind: 'WrongNames' }]);
   });
 
-  test.each(['example-*.example.shop.svc', '*xample-0.example.shop.svc'])('%s covers no member', async name => {
-    expect(faultsOf(await issue({ dnsNames: [name] }))[0]).toMatchObject({ kind: 'WrongNames' });
-  });
+  test.each(['example-*.example.shop.svc', '*xample-0.example.shop.svc'])(
+    '%s covers no member',
+    async name => {
+      expect(faultsOf(await issue({ dnsNames: [name] }))[0]).toMatchObject({ kind: 'WrongNames' });
+    },
+  );
 
   test('a bearer needs one of the names that it is looked up by', () => {
     const bearerNames = ['example.shop.svc', '*.example.shop.svc.cluster.local'];
