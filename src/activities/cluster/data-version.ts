@@ -1,6 +1,6 @@
 /** What is noted on a member's claim, where a lost status does not take it along: the version that its data was last given, and who stopped it. */
 import { ANNOTATION_DATA_VERSION, ANNOTATION_STOPPED } from '../../api/names.ts';
-import type { KubeClient } from '../../kube/port.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 
 /**
@@ -29,14 +29,19 @@ export async function noteDataVersion(
 /**
  * Notes that the operator stops this pod of the member: whatever keeps it from going on, it starts the member again. Doing it twice
  * changes nothing.
+ * @param claim as it was just read; undefined: it is read
  */
 export async function noteStopped(
   kube: KubeClient,
   member: { readonly namespace: string; readonly name: string },
-  { claimUid, podUid }: { readonly claimUid: string; readonly podUid: string },
+  {
+    claimUid,
+    podUid,
+    claim: read,
+  }: { readonly claimUid: string; readonly podUid: string; readonly claim: KubeObject | undefined },
 ): Promise<void> {
   const at = { ...CLAIM, ...member };
-  const claim = await kube.get(at);
+  const claim = read ?? (await kube.get(at));
   if (claim?.metadata.uid !== claimUid || claim.metadata.annotations?.[ANNOTATION_STOPPED] === podUid) return;
   const metadata = { uid: claimUid, annotations: { [ANNOTATION_STOPPED]: podUid } };
   await kube.patch(at, { metadata }, { type: 'merge' });

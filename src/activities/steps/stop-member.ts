@@ -25,13 +25,21 @@ import type { Perform } from './perform.ts';
 async function noteOnClaim(
   deps: Dependencies,
   ref: ClusterRef,
-  { step, pod }: { readonly step: StepOf<'stopMember'>; readonly pod: KubeObject },
+  {
+    step,
+    pod,
+    claim,
+  }: {
+    readonly step: StepOf<'stopMember'>;
+    readonly pod: KubeObject;
+    readonly claim: KubeObject | undefined;
+  },
 ): Promise<void> {
   const { purpose, member: name, claimUid, uid: podUid } = step;
   if (purpose === 'hibernation') return;
   if (purpose === 'upgrade') await noteFormerImage(deps.kube, ref, pod);
   try {
-    await noteStopped(deps.kube, { namespace: ref.namespace, name }, { claimUid, podUid });
+    await noteStopped(deps.kube, { namespace: ref.namespace, name }, { claimUid, podUid, claim });
   } catch (error) {
     if (purpose !== 'removal') throw error;
     deps.logger.warn('claim not noted before its member is removed', { name, error: messageOf(error) });
@@ -43,9 +51,9 @@ async function claimStays(
   { kube }: Dependencies,
   { namespace }: ClusterRef,
   { member: name, claimUid }: StepOf<'stopMember'>,
-): Promise<void> {
+): Promise<KubeObject> {
   const claim = await kube.get({ ...CLAIM, namespace, name });
-  if (claim?.metadata.uid === claimUid && claim.metadata.deletionTimestamp === undefined) return;
+  if (claim?.metadata.uid === claimUid && claim.metadata.deletionTimestamp === undefined) return claim;
   throw preconditionChanged(`claim ${name} is gone or being deleted`);
 }
 
@@ -64,10 +72,10 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
       await dryRunCreatePod(deps, ref, { pod, ...step.next });
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
     const { cluster, observation } = await stillPlanned(deps, ref, step);
-    if (step.purpose !== 'removal') await claimStays(deps, ref, step);
+    const claim = step.purpose === 'removal' ? undefined : await claimStays(deps, ref, step);
     if (step.purpose !== 'hibernation')
       await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
-    await noteOnClaim(deps, ref, { step, pod });
+    await noteOnClaim(deps, ref, { step, pod, claim });
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;
     recordClusterEvent(deps, ref, { reason: 'MemberStopped', message });

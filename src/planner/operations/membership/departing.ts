@@ -1,4 +1,5 @@
 /** The member that is to be replaced though it is well: its successor is added first. */
+import { once } from '../../model/once.ts';
 import type { Situation } from '../../model/situation.ts';
 import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
@@ -7,25 +8,23 @@ import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import type { MemberView } from '../../model/member-view.ts';
 
 /** The view that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
-export function memberToReplace(
-  observation: Situation,
-  views: readonly MemberView[],
-): MemberView | undefined {
+export function memberToReplace(observation: Situation): MemberView | undefined {
   const ids = askedIds(observation, 'replaceMember');
-  return views.find(view => view.ours && !view.isLearner && ids.includes(view.id));
+  return observation.members.find(view => view.ours && !view.isLearner && ids.includes(view.id));
 }
 
 /** The voter that goes when its successor is there, and why. Whom people name goes first. */
-export function departing(
+export const departing = once(findDeparting);
+
+function findDeparting(
   observation: Situation,
-  views: readonly MemberView[],
 ): { readonly view: MemberView; readonly reason: string } | undefined {
-  const asked = memberToReplace(observation, views);
+  const asked = memberToReplace(observation);
   if (asked !== undefined) {
     const request = requestUnderWay(observation);
     return { view: asked, reason: `${attribution(request ?? {})} requested its replacement` };
   }
-  const losing = views.find(view => willLoseVolume(observation, view));
+  const losing = observation.members.find(view => willLoseVolume(observation, view));
   return losing && { view: losing, reason: 'its volume will be lost when its pod stops' };
 }
 
@@ -43,6 +42,6 @@ function willLoseVolume(observation: Situation, view: MemberView): boolean {
 }
 
 /** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */
-export function sizeForNow(observation: Situation, views: readonly MemberView[]): number {
-  return observation.cluster.config.size + (departing(observation, views) === undefined ? 0 : 1);
+export function sizeForNow(observation: Situation): number {
+  return observation.cluster.config.size + (departing(observation) === undefined ? 0 : 1);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../model/decision.ts';
 import { isStampedOtherwise } from '../../model/identity.ts';
 import type { PodFacts } from '../../model/observation.ts';
+import { once } from '../../model/once.ts';
 import type { Situation } from '../../model/situation.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
 import { unsealed } from '../stamps/seal.ts';
@@ -46,10 +47,12 @@ export function planLearner(observation: Situation, views: readonly MemberView[]
 }
 
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
-export function operationOf(observation: Situation): Operation {
+export const operationOf = once(findOperation);
+
+function findOperation(observation: Situation): Operation {
   if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
   const { members: views } = observation;
-  if (departing(observation, views) !== undefined) return 'replaceMember';
+  if (departing(observation) !== undefined) return 'replaceMember';
   const learner = views.find(view => view.isLearner)?.name;
   const open = (observation.cluster.status.replacements ?? []).some(
     replacement =>
@@ -98,7 +101,7 @@ function removalOf(
   views: readonly MemberView[],
   learner: MemberView,
 ): LearnerRemoval | undefined {
-  if (views.length > sizeForNow(observation, views)) return { reason: 'spec.size is lower' };
+  if (views.length > sizeForNow(observation)) return { reason: 'spec.size is lower' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
   if (pod === undefined && lost !== undefined) return { reason: lost };

@@ -22,7 +22,7 @@ export function planReplacement(observation: Situation, views: readonly MemberVi
   if (first === undefined) return planUnproved(observation, views);
   const step = removal(observation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
-  const isAsked = memberToReplace(observation, views)?.id === first.id;
+  const isAsked = memberToReplace(observation)?.id === first.id;
   const obstacle =
     noForeignMembers(views) ??
     (isAsked ? undefined : graceOver(observation, first)) ??
@@ -45,7 +45,7 @@ export function replacementIsDue(observation: Situation): boolean {
  * what etcd refuses while it is away; removing it first takes a person who says that it may go.
  */
 function planUnproved(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const asked = memberToReplace(observation, views);
+  const asked = memberToReplace(observation);
   if (asked === undefined || isHealthy(asked) || views.length > observation.cluster.config.size)
     return undefined;
   const request = requestUnderWay(observation);

@@ -10,6 +10,7 @@ import {
   type Step,
 } from '../../model/decision.ts';
 import { serialsAreLeft, specificationIsUsable } from '../../checks/obstacles.ts';
+import { once } from '../../model/once.ts';
 import type { Situation } from '../../model/situation.ts';
 import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import { certificatesAreGood } from '../../checks/certificates.ts';
@@ -39,13 +40,13 @@ export function planScale(observation: Situation, views: readonly MemberView[]):
   const { config, status } = observation.cluster;
   const wanted = config.size;
   // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
-  const isByPlan = departing(observation, views) === undefined && operationOf(observation) === 'scaleCluster';
+  const isByPlan = operationOf(observation) === 'scaleCluster';
   if (isByPlan && specificationIsUsable(observation) !== undefined) return undefined;
   // Members of two versions are one thing at a time; a lost member is replaced all the same.
-  if ((status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster') return undefined;
-  if (views.length < sizeForNow(observation, views)) return planAdd(observation, views);
+  if (isByPlan && (status.targetVersion ?? '') !== '') return undefined;
+  if (views.length < sizeForNow(observation)) return planAdd(observation, views);
   if (views.length <= wanted) return undefined;
-  const departs = departing(observation, views);
+  const departs = departing(observation);
   const [leaving, after] = leavingMembers(observation, views);
   if (leaving === undefined) return undefined;
   const reason = departs?.reason ?? 'spec.size is lower';
@@ -57,15 +58,15 @@ export function planScale(observation: Situation, views: readonly MemberView[]):
 export function leavingMembers(observation: Situation, views: readonly MemberView[]): MemberView[] {
   const surplus = views.length - observation.cluster.config.size;
   if (surplus <= 0) return [];
-  const departs = departing(observation, views);
+  const departs = departing(observation);
   return departs === undefined ? leastNeeded(views).slice(0, surplus) : [departs.view];
 }
 
 /** Whether a learner is the next change of the membership. */
-export function isAboutToAdd(observation: Situation): boolean {
+export const isAboutToAdd = once(observation => {
   const next = planScale(observation, observation.members);
   return next?.kind === 'operate' && next.plan.some(({ kind }) => kind === 'addLearner');
-}
+});
 
 function planAdd(observation: Situation, views: readonly MemberView[]): Decision {
   const member = nextMember(observation);
