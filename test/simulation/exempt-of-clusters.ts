@@ -234,7 +234,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     triedLately: ['since > now'],
   }),
   ...exempt('a restore while a request is under way: test/planner/model/membership-memory.test.ts', {
-    judgeAccepted: ['restoreUnderWay(cluster) !== undefined'],
+    aboutVoter: ['restoreUnderWay(cluster) !== undefined'],
   }),
   ...exempt(
     'test/activities/resource-stamps.test.ts and test/planner/checks/false-evidence.test.ts read them',
@@ -246,7 +246,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     lacking: ['claim.removal !== undefined'],
   }),
   ...exempt('a replacement that has ended: test/planner/model/membership-memory.test.ts', {
-    operationOf: ['not (awaitsSuccessor(replacement))', 'learner !== undefined'],
+    findOperation: ['not (awaitsSuccessor(replacement))', 'learner !== undefined'],
   }),
   ...exempt('two quorums of one cluster: test/planner/checks/false-evidence.test.ts', {
     unlistedVoters: ['not (unlisted.length === 0)'],
