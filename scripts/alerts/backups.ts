@@ -110,7 +110,7 @@ export const BACKUPS: Group = {
       description: `${RESOURCE} has not begun for 15 minutes. It begins, and overwrites its cluster, as soon as its obstacle is gone.`,
       runbook: {
         means:
-          'The restore may begin and something is in its way. It begins by itself when that is gone, perhaps unexpectedly.',
+          'The restore may begin and something prevents it. It begins by itself when that is gone, perhaps unexpectedly.',
         look: [messageOf('EtcdRestore', 'Accepted')],
         act: [
           'Remove what the message names ([restores](restore.md#troubleshooting)), or delete the EtcdRestore if it is no longer wanted: `kubectl -n $NS delete etcdrestore $NAME`.',
@@ -176,7 +176,7 @@ export const CERTIFICATES: Group = {
       description: `When a certificate of ${RESOURCE} has expired, clients or members can no longer connect.`,
       runbook: {
         means:
-          'A certificate in use has less than an hour left, or has expired. Connections that exist go on; new ones fail.',
+          'A certificate in use has less than an hour left, or has expired. Existing connections continue; new ones fail.',
         look: [
           messageOf('EtcdCluster', 'TLSReady'),
           `kubectl -n $NS get etcd $NAME -o jsonpath='{.status.tls}{"\\n"}'`,
@@ -193,7 +193,7 @@ export const CERTIFICATES: Group = {
       for: '10m',
       expr: has('EtcdCluster', 'TLSReady', 'invalid'),
       summary: `The certificates of EtcdCluster ${RESOURCE} cannot be used as they are`,
-      description: `Connections to ${RESOURCE} fail, or will fail when a member restarts; the operator restarts none until this is mended.`,
+      description: `Connections to ${RESOURCE} fail, or will fail when a member restarts; the operator restarts none until this is fixed.`,
       runbook: {
         means: 'A certificate, key or authority is missing, expired, does not fit, or cannot be renewed.',
         look: [messageOf('EtcdCluster', 'TLSReady')],

@@ -81,7 +81,7 @@ export const CLUSTERS: Group = {
           `${ETCDCTL} endpoint hashkv --cluster -w json`,
         ],
         act: [
-          '`NOSPACE` lasts until it is disarmed, also when the database has room again. First make room: raise `spec.etcd.quotaBackendBytes` if the volumes have it, and wait until the rollout has restarted every member; or delete keys and go on as follows ([etcd](https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota)).',
+          '`NOSPACE` lasts until it is disarmed, also when the database has room again. First make room: raise `spec.etcd.quotaBackendBytes` if the volumes have it, and wait until the rollout has restarted every member; or delete keys and continue as follows ([etcd](https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota)).',
           `Compact to the present revision (etcd counts what that frees only after its next write, which may be another delete): \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. Then [defragment](#etcdmemberdatabasefragmented) each member, the leader last.`,
           `At last, in both cases, disarm the alarm (earlier, the next write raises it again): \`${ETCDCTL} alarm disarm\`.`,
           '`CORRUPT`: delete nothing. Take a snapshot of every member, and find the one whose hash differs at the same revision.',
@@ -95,7 +95,7 @@ export const CLUSTERS: Group = {
       for: '15m',
       expr: has('EtcdCluster', 'Healthy', 'members'),
       summary: `EtcdCluster ${CLUSTER} has lacked healthy members for 15 minutes`,
-      description: `Members of ${CLUSTER} are missing, report a fault, or cannot be reached, and the operator has not mended it.`,
+      description: `Members of ${CLUSTER} are missing, report a fault, or cannot be reached, and the operator has not repaired it.`,
       runbook: {
         means:
           'For a quarter of an hour some member was missing, unhealthy or out of reach. A scale-up or a repair of a large database can take as long.',

@@ -77,7 +77,7 @@ export const OPERATOR: Group = {
           `temporal operator cluster health || echo 'Temporal does not answer here either'`,
         ],
         act: [
-          'Bring Temporal back, its database above all. The operator retries automatically, and goes on where it was.',
+          'Bring Temporal back, its database above all. The operator retries automatically, and continues where it was.',
           'Temporal answers others: compare address, namespace, certificates and API key of the operator ([configuration](../reference/configuration.md)). The log says if Temporal refuses the operator ([API key](temporal.md#api-key)).',
           'Temporal has lost its data: nothing to do, the operator continues from the state of the clusters.',
         ],

@@ -35,15 +35,15 @@ export const WAITING: Group = {
       for: '1h',
       expr: lasts('EtcdCluster', 'Progressing', 'blocked'),
       summary: `EtcdCluster ${CLUSTER} has been blocked for an hour`,
-      description: `There is something to be done for ${CLUSTER}, and it is not safe or not possible to go on.`,
+      description: `There is something to be done for ${CLUSTER}, and it is not safe or not possible to continue.`,
       runbook: {
         means:
-          'The operator sees work and an [obstacle](../reference/obstacles.md). It looks again automatically.',
+          'The operator sees work and an [obstacle](../reference/obstacles.md). It checks again automatically.',
         look: [messageOf('EtcdCluster', 'Progressing'), DESCRIBE],
         act: [
           'The message names the obstacle; [obstacles](../reference/obstacles.md) says what to do about each.',
         ],
-        ends: 'When the work goes on, or is no longer asked for.',
+        ends: 'When the work continues, or is no longer requested.',
       },
     },
     {
@@ -121,7 +121,7 @@ export const WAITING: Group = {
         act: [
           `Empty no volume. Send [restart](intervene.md): ${RESTART}. Members are restarted one at a time, and their new pods refuse an empty volume.`,
         ],
-        ends: 'When every such pod was made anew.',
+        ends: 'When every such pod was created again.',
       },
     },
     {
@@ -138,7 +138,7 @@ export const WAITING: Group = {
         act: [
           `Nothing has to be done. To update them now, send [restart](intervene.md) in a quiet hour: ${RESTART}.`,
         ],
-        ends: 'When every such pod was made anew.',
+        ends: 'When every such pod was created again.',
       },
     },
   ],

@@ -22,7 +22,7 @@ export type { StepTiming } from '../planner/model/steps/row.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** One activity a step kind, and one pass a resource. Each looks, acts once and looks again, and can run twice. */
+/** One activity a step kind, and one pass a resource. Each observes, acts once and observes again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   return {
     ...reportingRetries(deps, 'EtcdCluster', {

@@ -76,7 +76,7 @@ export const ANNOTATION_STOPPED = `${GROUP}/stopped`;
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
 /** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */
 export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
-/** Of an EtcdRestore that was refused: anyone who gives it another value asks for another look. */
+/** Of an EtcdRestore that was refused: another value asks for another pass. */
 export const ANNOTATION_LOOK_AGAIN = `${GROUP}/look-again`;
 /** Of an EtcdCluster that an EtcdRestore made: its name. Such a cluster is never bootstrapped empty. */
 export const ANNOTATION_RESTORED_BY = `${GROUP}/restored-by`;

@@ -13,7 +13,7 @@ export interface ElectionTiming {
   readonly renewEveryMs: number;
   /** The wait of a candidate between two looks at the lease, while it cannot watch it. */
   readonly retryPeriodMs: number;
-  /** A look without an answer for so long has another one beside it, on another connection. */
+  /** A request without an answer for so long has another one beside it, on another connection. */
   readonly patienceMs: number;
 }
 
@@ -43,14 +43,14 @@ export interface ElectionOptions {
   readonly now?: (() => Date) | undefined;
 }
 
-/** One look at the lease, and what it may write. Several may be under way, the newest of which may be the first to end. */
+/** One read of the lease, and what it may write. Several may be under way, the newest of which may be the first to end. */
 interface Attempt {
   readonly startedMs: number;
   readonly call: Required<Pick<CallOptions, 'timeoutMs' | 'signal'>>;
   readonly giveUp: AbortController;
 }
 
-/** Whether a look was answered (also when somebody else was quicker), or failed. */
+/** Whether a request was answered (also when somebody else was quicker), or failed. */
 type Outcome = 'answered' | 'failed';
 
 /** A lease as it was last seen to change. Expiry counts from when *we* saw it, by our own clock. */
@@ -118,7 +118,7 @@ export class LeaseElection {
     this.#running ??= this.#loop();
   }
 
-  /** Steps down and gives the lease back, so that another candidate can take it at its next look. */
+  /** Steps down and gives the lease back, so that another candidate can take it at its next read. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;

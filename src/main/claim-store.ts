@@ -6,7 +6,7 @@ import { CLAIM_FOLDER, CLAIM_STORE_PORT, IDENTITY_FOLDER } from '../objects/clai
 import { serveFolder } from './pods/serve-folder.ts';
 
 const IDLE_MS = 10 * 60_000;
-const LOOK_MS = 15_000;
+const CHECK_MS = 15_000;
 
 const { server, busy, lastAsked } = serveFolder(CLAIM_FOLDER, {
   port: CLAIM_STORE_PORT,
@@ -19,5 +19,5 @@ const end = (): void => {
 };
 setInterval(() => {
   if (busy() === 0 && performance.now() - lastAsked() > IDLE_MS) end();
-}, LOOK_MS);
+}, CHECK_MS);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);

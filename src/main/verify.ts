@@ -13,14 +13,14 @@ import { findTools, fileExists, verifySnapshot } from './pods/verification.ts';
 import { messageOf } from '../api/values/message-of.ts';
 
 const TERMINATION_LOG = '/dev/termination-log';
-const LOOK_MS = 100;
+const CHECK_MS = 100;
 const [, , level = '', revision = ''] = process.argv;
 const snapshot = join(SCRATCH_FOLDER, SCRATCH_SNAPSHOT);
 
 /** Serves the scratch until the snapshot lies in it, whole, and its sender got the answer. */
 async function receive(): Promise<void> {
   const { server, busy } = serveFolder(SCRATCH_FOLDER, { port: CLAIM_STORE_PORT, identity: IDENTITY_FOLDER });
-  while (busy() > 0 || !(await fileExists(snapshot))) await pause(LOOK_MS);
+  while (busy() > 0 || !(await fileExists(snapshot))) await pause(CHECK_MS);
   server.close();
   server.closeAllConnections();
 }

@@ -11,11 +11,11 @@ export interface Followed<T> {
   readonly progress: (found: T) => string;
   /** How it ended; undefined while it has not. */
   readonly verdict: (found: T) => { readonly shown: Shown; readonly exit: ExitCode } | undefined;
-  /** The command that looks at it again. */
+  /** The command that shows it again. */
   readonly again: string;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /**
  * Waits until it has ended, and shows how. Each new message goes to the standard error output.
@@ -45,6 +45,6 @@ export async function followed<T>(
       const message = `${what} is not finished after ${seconds} s, and continues: ${says}`;
       throw new Failure(EXIT.timedOut, message, [advice]);
     }
-    await io.pause(LOOK_MS);
+    await io.pause(CHECK_MS);
   }
 }

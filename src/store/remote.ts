@@ -20,8 +20,8 @@ import type { DescribedObject, NewObject, Page, Protocol } from './protocol.ts';
 import { watchSource } from './source.ts';
 import { upload } from './upload.ts';
 
-/** Milliseconds for the look at what stands where an upload failed; the caller waits for it. */
-const LOOK_DEADLINE_MS = 10_000;
+/** Milliseconds for reading what is where an upload failed; the caller waits for it. */
+const READ_DEADLINE_MS = 10_000;
 
 /** Letters of all names of a listing, which the caller may keep: some 200,000 backups. */
 const MOST_NAMES = 16 * 1024 * 1024;
@@ -100,7 +100,7 @@ export class RemoteStore implements Store {
   /** Not every server that speaks a store's language does what it has said. One that does not let anybody look is believed. */
   async #checkMade({ key, putId }: NewObject, size: number, signal: AbortSignal): Promise<void> {
     // One that has fallen silent since is not waited for: it has said that it has the object.
-    const soon = AbortSignal.any([signal, AbortSignal.timeout(LOOK_DEADLINE_MS)]);
+    const soon = AbortSignal.any([signal, AbortSignal.timeout(READ_DEADLINE_MS)]);
     const looked = await this.#find(key, soon).then(
       found => ({ found }),
       () => undefined,
@@ -117,7 +117,7 @@ export class RemoteStore implements Store {
   async #isOurs(object: NewObject, error: unknown): Promise<boolean> {
     const { code } = this.#protocol.translate(error, '');
     if (!['exists', 'not-found', 'unavailable', 'other'].includes(code)) return false;
-    const found = await this.#find(object.key, AbortSignal.timeout(LOOK_DEADLINE_MS)).catch(() => undefined);
+    const found = await this.#find(object.key, AbortSignal.timeout(READ_DEADLINE_MS)).catch(() => undefined);
     return found?.putId === object.putId;
   }
 

@@ -1,7 +1,7 @@
 /** Exact texts that must not leave the process, for the scrubber: those that are given, and the last few that were read from files. */
 
 /**
- * A key may be renewed with every look at its file, each ten seconds. Connections with a former one stay open for two minutes, and so
+ * A key may be renewed with every read of its file, each ten seconds. Connections with a former one stay open for two minutes, and so
  * do errors that quote it: these are twelve, and some to spare.
  */
 const MOST_READ = 20;

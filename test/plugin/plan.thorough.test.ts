@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { KubeError } from '../../src/kube/errors.ts';
 import type { Decision } from '../../src/planner/model/decision.ts';
 import type { Actor } from '../../src/planner/model/actor.ts';
-import { LookingKube } from '../../src/plugin/plan/looking-kube.ts';
+import { ReadOnlyKube } from '../../src/plugin/plan/looking-kube.ts';
 import { recordedRequests } from '../../src/plugin/plan/recorded-requests.ts';
 import { plannedFor } from '../../src/plugin/plan/planned.ts';
 import { created, edit } from '../worlds/living-cluster.ts';
@@ -18,7 +18,7 @@ async function planned(world: OperatorWorld, spec: EtcdClusterSpec, actor: Actor
   const object = stored(world);
   const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 };
   const proposed = { ...object, metadata, spec: { ...(object['spec'] as object), ...spec } };
-  const planning = { kube: new LookingKube(world.kube), actor, now: world.now };
+  const planning = { kube: new ReadOnlyKube(world.kube), actor, now: world.now };
   return (await plannedFor(proposed, planning)).decision;
 }
 
@@ -91,7 +91,7 @@ describe('what the status records of user requests', () => {
     await world.look({ aborted });
     const actor = recordedRequests(stored(world) as unknown as EtcdCluster);
     expect(actor).toMatchObject({ aborted: { operation: 'scaleCluster', generation } });
-    const kube = new LookingKube(world.kube);
+    const kube = new ReadOnlyKube(world.kube);
     const { decision: now } = await plannedFor(stored(world), { kube, actor, now: world.now });
     expect(now).toMatchObject({ reason: 'Aborted', message: expect.stringContaining('ana (not now)') });
     expect(await planned(world, { size: 4 }, actor)).toMatchObject({ kind: 'operate' });
@@ -115,7 +115,7 @@ describe('what is not known is not made up', () => {
     const { status, ...object } = stored(world) as KubeObject & { status: EtcdCluster['status'] & object };
     const details = (status.members?.details ?? []).map(detail => ({ ...detail, health: 'Unknown' }));
     const unknown = { ...object, status: { ...status, members: { ...status.members, details } } };
-    const kube = new LookingKube(world.kube);
+    const kube = new ReadOnlyKube(world.kube);
     const { decision: mine } = await plannedFor(unknown, { kube, actor: {}, now: world.now });
     expect(mine.kind).not.toBe('operate');
   });
@@ -134,7 +134,7 @@ describe('what is not known is not made up', () => {
       const refused = <T>(kind: string, call: () => Promise<T>): Promise<T> =>
         kinds.includes(kind) ? Promise.reject(forbidden(kind)) : call();
       const { kube } = world;
-      return new LookingKube({
+      return new ReadOnlyKube({
         get: ref => refused(ref.kind, () => kube.get(ref)),
         list: (kind, options) => refused(kind.kind, () => kube.list(kind, options)),
       } as typeof world.kube);

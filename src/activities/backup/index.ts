@@ -12,7 +12,7 @@ import { takeSnapshot } from './take-snapshot.ts';
 import { verifyBackup } from './verify-backup.ts';
 import { verifyStoredBackup } from './verify-stored.ts';
 
-/** One activity a step kind, plus `assessBackup`. Each looks, acts once and looks again, and can run twice. */
+/** One activity a step kind, plus `assessBackup`. Each observes, acts once and observes again, and can run twice. */
 export function backupActivities(deps: Dependencies) {
   return {
     assessBackup: withHeartbeat(

@@ -87,13 +87,13 @@ async function podOf({ deps, folder, bounds }: Run, { manifest, level }: Asked):
   };
 }
 
-/** A look lasts ten seconds. */
-const LOOK_MS = 10_000;
+/** A check lasts ten seconds. */
+const CHECK_MS = 10_000;
 
 async function heard(deps: Dependencies, pod: KubeObject, deadlineMs: number): Promise<VerificationReport> {
   const { namespace = '', name, uid } = pod.metadata;
   let report: VerificationReport | undefined;
-  for (let spent = 0; report === undefined && spent <= deadlineMs; spent += LOOK_MS) {
+  for (let spent = 0; report === undefined && spent <= deadlineMs; spent += CHECK_MS) {
     await waitUntil(deps, async () => {
       const found = await deps.kube.get({ ...POD, namespace, name });
       report = found !== undefined && found.metadata.uid === uid ? reportOf(found) : gone('it was deleted');

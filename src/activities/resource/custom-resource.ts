@@ -8,7 +8,7 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { type ReadResource, replaceStatus, withoutWatchers } from './status-writing.ts';
 
-/** How often an attempt is made, of which each begins again because the resource changed under it: a look at everything is expensive. */
+/** How often an attempt is made, of which each begins again because the resource changed under it: an observation is expensive. */
 const ATTEMPTS = 2;
 /** How often the same status is written, each time under the resource version that the resource has by then. */
 const WRITES = 3;

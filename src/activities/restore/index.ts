@@ -8,7 +8,7 @@ import { withHeartbeat } from '../runtime/heartbeat.ts';
 import { assessRestore } from './assess.ts';
 import { createRestored, examineBackup } from './begin.ts';
 
-/** One activity a step kind, plus `assessRestore`. Each looks, acts once and looks again, and can run twice. */
+/** One activity a step kind, plus `assessRestore`. Each observes, acts once and observes again, and can run twice. */
 export function restoreActivities(deps: Dependencies) {
   return {
     assessRestore: withHeartbeat(

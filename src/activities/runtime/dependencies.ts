@@ -59,7 +59,7 @@ export interface Dependencies {
   readonly watchNamespaces?: readonly string[] | undefined;
   /** Which of those have refused for long; when left out, none is passed over. */
   readonly refusedNamespaces?: RefusedNamespaces;
-  /** Which namespaces had many pods or claims of late; when left out, each look at a new cluster finds it out. */
+  /** Which namespaces had many pods or claims of late; when left out, each pass of a new cluster finds it out. */
   readonly largeNamespaces?: LargeNamespaces;
   /** Where an authSecret may be sent besides, in the same form; nowhere when left out. */
   readonly credentialHosts?: readonly string[];

@@ -42,7 +42,7 @@ export function stepFailure(error: unknown): unknown {
 
 /**
  * What an error of a pass means to Temporal: always to be tried again. A pass that gave up would end the entity's
- * workflow, and nobody would look after the cluster until the watcher's next look.
+ * workflow, and the cluster would not be reconciled until the watcher's next check.
  */
 export function passFailure(error: unknown): unknown {
   const message = messageOf(error);

@@ -18,7 +18,7 @@ const RENEW_MS = 8_000;
 /** After this long without renewal the holder takes itself for dead: before anybody else does. */
 const KEEP_MS = 25_000;
 const TICK_MS = 2_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 export interface MemberSlot {
   /** The pod of the member; undefined for a member that is not managed here: nobody else works on it for us. */
@@ -39,7 +39,7 @@ export async function withMemberSlot<Result>(
   const slot = new Slot(deps, pod, holder);
   let heldSince = performance.now();
   while (!(await slot.take())) {
-    await delay(LOOK_MS, undefined, { signal });
+    await delay(CHECK_MS, undefined, { signal });
     heldSince = performance.now();
   }
   const kept = keep(slot, heldSince);

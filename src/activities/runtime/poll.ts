@@ -5,9 +5,9 @@ import { Context } from '@temporalio/activity';
 /** What passes between two looks: the shorter where looking is quick, and never more than the longer. */
 const INTERVAL_MS = 100;
 const LONGEST_INTERVAL_MS = 1_000;
-/** So many times what a look took passes before the next one: many waits at once must not keep a busy machine busy. */
+/** The pause before the next check is so many times what the last one took: many waits at once must not keep a busy machine busy. */
 const REST = 3;
-/** How long a wait looks before it lets the planner have another look at everything. */
+/** How long a wait polls before it returns to the planner. */
 const WINDOW_MS = 10_000;
 
 /** How a wait ended: as hoped for, with something in the way that waiting does not mend, or not yet. */
@@ -27,7 +27,7 @@ export const realTime: WaitTime = {
 };
 
 /**
- * Looks again and again until `look` answers `done` or `trouble`, for ten seconds at most. An error of one look is a
+ * Calls `look` again and again until it answers `done` or `trouble`, for ten seconds at most. An error of one call is a
  * look that saw nothing. Throws when the activity is cancelled.
  */
 export async function waitUntil(

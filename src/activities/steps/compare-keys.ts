@@ -19,7 +19,7 @@ import { stillPlanned } from './still-planned.ts';
 /** So often members are asked that a compaction came between. */
 const ROUNDS = 3;
 /** Milliseconds between two looks at whether they are still the same members. */
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 type Doing = { readonly ref: ClusterRef; readonly step: StepOf<'compareKeys'> };
 
@@ -81,7 +81,7 @@ async function untilChanged(
   { pods, signal }: { readonly pods: readonly PodFacts[]; readonly signal: AbortSignal },
 ): Promise<never> {
   for (;;) {
-    await deps.time.pause(LOOK_MS, signal);
+    await deps.time.pause(CHECK_MS, signal);
     await checkSame(deps, ref, pods);
   }
 }

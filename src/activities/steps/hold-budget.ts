@@ -17,7 +17,7 @@ import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { BUDGET, POD } from '../runtime/kinds.ts';
 import { isControlledBy } from '../observe/pod-facts.ts';
 
-/** The cluster and its pods at the last look, and the member that is taken down. */
+/** The cluster and its pods as last observed, and the member that is taken down. */
 interface Holding {
   readonly member: string;
   readonly cluster: EtcdCluster;
@@ -25,8 +25,8 @@ interface Holding {
 }
 
 /**
- * To be called right before a member is taken down, and after the last look at all of them: nobody may be evicted from then on, and nobody
- * was since that look. A cluster whose budget is missing, somebody else's, or may not be written goes on without.
+ * To be called right before a member is taken down, and after the last observation of all of them: no member may be evicted from then on, and none
+ * was since then. A cluster whose budget is missing, somebody else's, or may not be written goes on without.
  * @throws ApplicationFailure PreconditionChanged when another pod is being evicted or is gone
  */
 export async function holdBudget(

@@ -102,7 +102,7 @@ type StepActivities = {
   readonly [Kind in keyof Performed]: (ref: ClusterRef, step: StepOf<Kind>) => ReturnType<Performed[Kind]>;
 };
 
-/** One activity a step kind. Each looks, acts once and looks again, and can run twice. */
+/** One activity a step kind. Each observes, acts once and observes again, and can run twice. */
 export function stepActivities(deps: Dependencies) {
   const performed = Object.entries(PERFORMED as Record<string, Perform<StepKind, unknown>>).map(
     ([kind, perform]) =>

@@ -1,4 +1,4 @@
-/** The steps that give a restored cluster its first member. Each looks, acts once and looks again, and can run twice. */
+/** The steps that give a restored cluster its first member. Each observes, acts once and observes again, and can run twice. */
 import { Context } from '@temporalio/activity';
 import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';

@@ -171,7 +171,7 @@ const backupStatus = z
     ).optional(),
     conditions: conditions.optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
-    workflowID: text(512, 'The Temporal workflow that looks after this backup.').optional(),
+    workflowID: text(512, 'The Temporal workflow of this backup.').optional(),
     history: z
       .array(historyEntry)
       .max(256)

@@ -255,7 +255,7 @@ export const clusterStatus = z
     targetVersion: text(64, 'The target version of the current upgrade; empty otherwise.').optional(),
     upgradeFailure: upgradeFailure.describe('The upgrade that was stopped last.').optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
-    workflowID: text(512, 'The Temporal workflow that looks after this cluster.').optional(),
+    workflowID: text(512, 'The Temporal workflow of this cluster.').optional(),
     selector: text(1024, 'Label selector of the pods, for the scale subresource.').optional(),
     clusterID: text(
       32,

@@ -43,7 +43,7 @@ const MOST_HEADER_BYTES = 8 * 1024;
 const MOST_UNANSWERED = 8;
 
 /** How often late requests are looked for; milliseconds. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 /** What createServer of node:http and node:https takes; the second also `handshakeTimeout`. */
 export function serverOptions({ headersMs, requestMs }: ConnectionLimits): ServerOptions & {
@@ -54,7 +54,7 @@ export function serverOptions({ headersMs, requestMs }: ConnectionLimits): Serve
     requestTimeout: requestMs,
     handshakeTimeout: headersMs,
     keepAliveTimeout: headersMs,
-    connectionsCheckingInterval: LOOK_MS,
+    connectionsCheckingInterval: CHECK_MS,
     maxHeaderSize: MOST_HEADER_BYTES,
   };
 }

@@ -16,7 +16,7 @@ const run = promisify(execFile);
 /** Enough for an image to come up, and for a large database to be read into memory. */
 const FIND_MS = 60_000;
 const START_MS = 10 * 60_000;
-const LOOK_MS = 200;
+const CHECK_MS = 200;
 /** Of what a tool said; and of that as JSON, in bytes: it ends in a termination message of 4 KiB, of which half would be no report. */
 const LONGEST = 2_000;
 const LONGEST_AS_JSON = 3_000;
@@ -39,7 +39,7 @@ export async function findTools(folder = '/usr/local/bin'): Promise<Tools> {
       const etcdutl = join(bin, 'etcdutl');
       return { etcd, snapshot: (await fileExists(etcdutl)) ? etcdutl : join(bin, 'etcdctl') };
     }
-    await pause(LOOK_MS);
+    await pause(CHECK_MS);
   } while (performance.now() < end);
   throw new Error(
     'no process of the etcd image is visible: check that the container runtime supports shareProcessNamespace',
@@ -167,7 +167,7 @@ async function serving(member: EtcdMember, over: AbortSignal): Promise<{ readonl
       if (over.aborted || performance.now() > end) throw error;
       // With etcd's authentication nobody reads without a name; that it refuses shows that it serves.
       if (error instanceof Error && 'code' in error && error.code === 'denied') return { revision: '' };
-      await pause(LOOK_MS);
+      await pause(CHECK_MS);
     }
   }
 }

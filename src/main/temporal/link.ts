@@ -131,7 +131,7 @@ class Link implements TemporalLink {
     while (await pause(everyMs, true, { signal, ref: false }).catch(() => false)) await this.#follow();
   }
 
-  /** Brings what the files hold into use. What fails is tried again at the next look, with what they hold then. */
+  /** Brings what the files hold into use. What fails is tried again the next time, with what they hold then. */
   async #follow(): Promise<void> {
     let digest = '';
     try {

@@ -96,14 +96,14 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
 export type RunnableWorker = Pick<Worker, 'run' | 'getState' | 'shutdown' | 'connection'>;
 
 /** Has the workers begin and end together. */
-export function together(workers: readonly RunnableWorker[], lookEveryMs = 1_000): Workers {
+export function together(workers: readonly RunnableWorker[], checkEveryMs = 1_000): Workers {
   const shutdown = (): void => {
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   return {
     async run() {
       const ended = await Promise.allSettled(
-        workers.map(worker => runOf(worker, lookEveryMs).finally(shutdown)),
+        workers.map(worker => runOf(worker, checkEveryMs).finally(shutdown)),
       );
       for (const outcome of ended) if (outcome.status === 'rejected') throw outcome.reason;
     },
@@ -120,12 +120,12 @@ export function together(workers: readonly RunnableWorker[], lookEveryMs = 1_000
  * server without the namespace: it then waits for a shutdown that nobody began (worker.ts of the SDK, `finalizeShutdown`, seen
  * with 1.24). So its state is looked at as well.
  */
-async function runOf(worker: RunnableWorker, lookEveryMs: number): Promise<void> {
+async function runOf(worker: RunnableWorker, checkEveryMs: number): Promise<void> {
   let looking: NodeJS.Timeout | undefined;
   const failed = new Promise<never>((_, reject) => {
     looking = setInterval(() => {
       if (worker.getState() === 'FAILED') reject(new Error('a Temporal worker failed, as it has logged'));
-    }, lookEveryMs);
+    }, checkEveryMs);
   });
   try {
     await Promise.race([worker.run(), failed]);

@@ -69,7 +69,7 @@ export function lateness(observation: BackupObservation): ConditionFinding | und
   return finding('OnSchedule', 'OnTime');
 }
 
-/** The decision, with a look when the backup would be late: that is reported when it happens. */
+/** The decision, with a pass when the backup would be late: that is reported when it happens. */
 export function lookInTime(decision: BackupDecision, observation: BackupObservation): BackupDecision {
   const seconds = 'nextLookSeconds' in decision ? secondsUntilLate(observation) : undefined;
   if (seconds === undefined || !('nextLookSeconds' in decision)) return decision;

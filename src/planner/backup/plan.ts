@@ -22,7 +22,7 @@ import { planVerification } from './stored-verification.ts';
 import { nextBackup, type NextBackup } from './schedule.ts';
 
 /** A resource with nothing to do is looked at this often, in case a timer of ours and its clock disagree. */
-const LONGEST_LOOK_SECONDS = 3600;
+const LONGEST_CHECK_SECONDS = 3600;
 /** What a run may take beyond its limit before it is given up from outside: the activity gives up by itself. */
 const GRACE_MS = 60_000;
 
@@ -36,7 +36,7 @@ export function planBackup(observation: BackupObservation | undefined, actor: Ba
   }
   if (actor.paused !== undefined) {
     const message = `paused by ${attribution(actor.paused)}; send the signal resume to continue`;
-    return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
+    return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
   if (backup.hasFinalizer) return operate('takeBackup', { kind: 'releaseBackup' });
@@ -48,7 +48,7 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
   const [fault] = validateBackup(backup.object).blocking;
   if (fault !== undefined) {
     const { message } = fault;
-    return { kind: 'blocked', reason: 'SpecInvalid', message, nextLookSeconds: LONGEST_LOOK_SECONDS };
+    return { kind: 'blocked', reason: 'SpecInvalid', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
   }
   const unrecorded = failedBeforeBegun(observation, actor);
   if (unrecorded !== undefined) return unrecorded;
@@ -182,7 +182,7 @@ function pendingRetry(backup: BackupFacts): Retry | undefined {
 /** An upgrade wants a backup, and none has begun since; it does not wait for longer than an hour. */
 function isAskedFor({ object, status }: BackupFacts, now: number): boolean {
   const asked = parseTimestamp(object.metadata.annotations?.[ANNOTATION_BACKUP_ASKED]);
-  if (asked === undefined || now - asked > LONGEST_LOOK_SECONDS * 1000) return false;
+  if (asked === undefined || now - asked > LONGEST_CHECK_SECONDS * 1000) return false;
   const last = parseTimestamp(status.lastRun?.startedAt) ?? 0;
   return last < asked || isAhead(last, now);
 }
@@ -292,8 +292,8 @@ function levelOf(verified: string): BackupVerification | '' {
 }
 
 function secondsUntil(at: number | undefined, now: number): number {
-  if (at === undefined) return LONGEST_LOOK_SECONDS;
-  return Math.min(LONGEST_LOOK_SECONDS, Math.max(1, Math.ceil((at - now) / 1000)));
+  if (at === undefined) return LONGEST_CHECK_SECONDS;
+  return Math.min(LONGEST_CHECK_SECONDS, Math.max(1, Math.ceil((at - now) / 1000)));
 }
 
 function operate(operation: BackupOperation, step: BackupStep): BackupDecision {

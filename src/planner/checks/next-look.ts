@@ -17,7 +17,7 @@ const OTHERS_MS = 3_600_000;
 /** A certificate is looked at whenever so much of what is left of its life has passed: often enough for whatever share it is renewed at. */
 const SHARE_OF_LIFE = 0.1;
 
-/** Seconds until the next look at a cluster that nothing is to be done for. */
+/** Seconds until the next pass of a cluster for which there is nothing to do. */
 export function nextLookSeconds(situation: Situation): number {
   if (!isSettled(situation)) return UNSETTLED_SECONDS;
   const { now } = situation;

@@ -1,5 +1,5 @@
 /**
- * Checks: small named functions that look at what was observed and say what stands in the way, or nothing. Each
+ * Checks: small named functions from an observation to an obstacle, or nothing. Each
  * operation runs its list in order and stops at the first finding.
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';

@@ -9,7 +9,7 @@ import { identify } from '../model/steps/row.ts';
 import type { Observation, PodFacts } from '../model/observation.ts';
 
 /** How often it is checked again: a pod that goes is reported at once, a Node is not. */
-const LOOK_MS = 30_000;
+const CHECK_MS = 30_000;
 
 /** The owned pods, those that stay although they were to be gone long ago apart. */
 export function podsToEnd({ pods, now }: Pick<Observation, 'pods' | 'now'>): {
@@ -45,10 +45,10 @@ export function planStuckPods(
   const why = { reason: 'PodTerminating', message } as const;
   // Taking the object away does not take away what holds it.
   if (stuck.some(({ finalizers = [] }) => finalizers.length > 0))
-    return blocked({ ...why, waitMs: LOOK_MS }, rest);
+    return blocked({ ...why, waitMs: CHECK_MS }, rest);
   const answer = consentTo(observation, { operation, ids: stuck.map(({ uid }) => uid) }, why);
   return 'obstacle' in answer
-    ? blocked({ ...answer.obstacle, waitMs: LOOK_MS }, [step(stuck), ...rest])
+    ? blocked({ ...answer.obstacle, waitMs: CHECK_MS }, [step(stuck), ...rest])
     : operate(operation, [step(stuck), ...rest], answer.approval);
 }
 

@@ -53,7 +53,7 @@ export type Decision =
       /** Of `step`: recorded with it, so that workflows need to know of no step. */
       readonly timing: StepTiming;
       readonly plan: readonly PlannedStep[];
-      /** The steps that follow `step` without another look: what they need is known, and each makes sure of it when it is performed. */
+      /** The steps that follow `step` without a pass in between: what they need is known, and each makes sure of it when it is performed. */
       readonly following?: readonly Following[];
       /** The approval that `step` uses up. */
       readonly approval?: number | string;
@@ -91,7 +91,7 @@ export function operate(operation: Operation, steps: readonly Step[], approval?:
   };
 }
 
-/** The same, with as many of the further steps as `leads` says performed without another look. Each is asked of two steps in a row. */
+/** The same, with as many of the further steps as `leads` says performed without a pass in between. Each is asked of two steps in a row. */
 export function inOneGo(
   work: Work,
   steps: readonly Step[],

@@ -1,7 +1,7 @@
 /**
  * Why an EtcdRestore does not begin: it is refused, or it waits. A refusal is final for what it says: nothing that happens to the
  * cluster takes it back (docs/decisions/0030-a-refused-restore-stays-refused.md). It stands in the status of the EtcdRestore, for one
- * generation, until a person asks for another look (ANNOTATION_LOOK_AGAIN, or the signal resync). Waiting ends by itself. Pure.
+ * generation, until a user asks for another pass (ANNOTATION_LOOK_AGAIN, or the signal resync). Waiting ends by itself. Pure.
  */
 import type { ReasonOf } from '../../api/conditions/catalogue.ts';
 import { ANNOTATION_LOOK_AGAIN } from '../../api/names.ts';
@@ -28,7 +28,7 @@ export interface Wait {
 
 export type NotAccepted = Refusal | Wait;
 
-/** Refused until what the EtcdRestore says changes, or a person asks for another look. */
+/** Refused until what the EtcdRestore says changes, or a user asks for another pass. */
 export function refused(reason: RefusalReason, message: string): Refusal {
   return { kind: 'refused', reason, message };
 }
@@ -40,7 +40,7 @@ export function waits(reason: ObstacleReason, message: string): Wait {
 
 type Recorded = NonNullable<EtcdRestoreStatus['refusal']>;
 
-/** The refusal that still holds; undefined when there is none of this very specification, or another look was asked for since. */
+/** The refusal that still holds; undefined when there is none of this very specification, or another pass was requested since. */
 export function recordedRefusal({ metadata, status = {} }: EtcdRestore): Refusal | undefined {
   const { refusal } = status;
   if (refusal === undefined || refusal.generation !== metadata.generation) return undefined;

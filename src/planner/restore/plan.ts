@@ -35,7 +35,7 @@ export interface RestoreObservation {
 export interface RestoreActor {
   /** How the last step failed. */
   readonly failed?: { readonly message: string };
-  /** A person asks for another look at what was refused. */
+  /** A user asks for another pass on what was refused. */
   readonly again?: boolean;
 }
 

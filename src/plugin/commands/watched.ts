@@ -3,7 +3,7 @@ import { patiently } from '../patient.ts';
 import type { Call, Found } from './command.ts';
 
 /** How often --watch looks. */
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 /** Clears a terminal and moves to its beginning (ECMA-48). */
 const CLEAR = '\u001b[2J\u001b[H';
 
@@ -28,7 +28,7 @@ export async function watched(call: Call, look: () => Promise<Found>): Promise<E
       call.show(shown);
       state = stateOf(found);
     }
-    await io.pause(LOOK_MS);
+    await io.pause(CHECK_MS);
     if (io.interrupted.aborted) return EXIT.done;
   }
 }

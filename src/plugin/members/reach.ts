@@ -10,7 +10,7 @@ import { need } from '../not-found.ts';
 import { reach } from '../views/command-lines.ts';
 import { chosenMember, etcdctlArguments } from './chosen.ts';
 
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 /** Runs etcdctl in the pod of a member, with the standard input of this command. @throws Failure when it does not succeed */
 export async function etcdctl(call: Call): Promise<ExitCode> {
@@ -74,7 +74,7 @@ export async function forward(call: Call): Promise<ExitCode> {
     if (io.interrupted.aborted) break;
     if (code === NO_PROGRAM) return kubectlEnded(code);
     io.err(`${member} is not reached any more\n`);
-    await io.pause(LOOK_MS);
+    await io.pause(CHECK_MS);
     cluster = await healthyAgain(call, name);
   }
   return EXIT.done;
@@ -86,7 +86,7 @@ const NO_PROGRAM = 127;
 /** Resolves when the member is not the one to use any more. */
 async function watchMember({ session, io }: Call, name: string, member: string): Promise<undefined> {
   for (;;) {
-    await io.pause(LOOK_MS);
+    await io.pause(CHECK_MS);
     if (io.interrupted.aborted) return undefined;
     const cluster = await session.get('EtcdCluster', name).catch(() => undefined);
     const { ready = [], details = [] } = cluster?.status?.members ?? {};
@@ -101,7 +101,7 @@ async function healthyAgain({ session, io }: Call, name: string): Promise<EtcdCl
     const cluster = await need(session, 'EtcdCluster', name);
     if ((cluster.status?.members?.ready ?? []).length > 0) return cluster;
     if (io.interrupted.aborted) throw failure('interrupted');
-    await io.pause(LOOK_MS);
+    await io.pause(CHECK_MS);
   }
 }
 

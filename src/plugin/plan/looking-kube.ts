@@ -10,7 +10,7 @@ const MAY_BE_HIDDEN: Readonly<Record<string, string>> = {
 };
 
 /** Reads of one command. What could not be read is in `hidden`, each as a sentence. */
-export class LookingKube {
+export class ReadOnlyKube {
   readonly hidden: Set<string> = new Set();
   readonly #kube: KubeClient;
   readonly #reads = new Map<string, Promise<unknown>>();

@@ -5,7 +5,7 @@ import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision } from '../../planner/model/decision.ts';
 import type { Call } from '../commands/command.ts';
 import { whatToDo } from '../../api/conditions/advice.ts';
-import { LookingKube } from './looking-kube.ts';
+import { ReadOnlyKube } from './looking-kube.ts';
 import { recordedRequests } from './recorded-requests.ts';
 import { type Planned, type Planning, plannedFor } from './planned.ts';
 import type { Proposal } from './proposal.ts';
@@ -32,7 +32,7 @@ export interface PlanShown {
 /** What a command plans with. Each is read from the API server once. */
 export function planningOf({ session, io }: Call, { stored }: Proposal): Planning {
   return {
-    kube: new LookingKube(session.kube),
+    kube: new ReadOnlyKube(session.kube),
     actor: stored === undefined ? {} : recordedRequests(stored as unknown as EtcdCluster),
     now: io.now(),
   };
@@ -71,7 +71,7 @@ export function notSeen({ stored }: Proposal, { kube }: Planning): readonly stri
       : [];
   return [
     ...behind,
-    'the members themselves: their list, health, roles and versions are those of the status, as of the last look of the operator',
+    'the members themselves: their list, health, roles and versions are those of the status, as of the last pass of the operator',
     NOT_RECORDED,
     'approvals that were given and requests that wait: the workflow knows them',
     ...notSeenOfTls(cluster),

@@ -8,13 +8,13 @@ import { OPERATIONS } from '../../planner/operations/index.ts';
 import { decide, plan } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
 import { changeOf } from '../views/changes.ts';
-import type { LookingKube } from './looking-kube.ts';
+import type { ReadOnlyKube } from './looking-kube.ts';
 import { recordedEtcd } from './recorded-etcd.ts';
 import { recordedTls } from './recorded-tls.ts';
 
 /** What a plan is made from, beside the specification. */
 export interface Planning {
-  readonly kube: LookingKube;
+  readonly kube: ReadOnlyKube;
   readonly actor: Actor;
   /** Milliseconds since the epoch. */
   readonly now: number;

@@ -71,7 +71,7 @@ function checkMember({ metadata, status = {} }: EtcdCluster, member: string): vo
 }
 
 /**
- * What is approved: what the flags name, else what the cluster waits for. That may change from one look to the next, so without a
+ * What is approved: what the flags name, else what the cluster waits for. That may change from one read to the next, so without a
  * person who reads it and confirms it, the flags must name it.
  */
 function approvalOf(cluster: EtcdCluster, flags: Flags): Pick<EtcdRequestSpec, 'operation' | 'ids'> {

@@ -94,7 +94,7 @@ async function apiCalls(): Promise<Map<string, number>> {
   return calls;
 }
 
-const LOOK_MS = 240_000;
+const CHECK_MS = 240_000;
 /**
  * Of both replicas: 0.182 are the lease (decision 28), and a watch is renewed each five to ten minutes by a read. The rest is room for one
  * pass of nine calls in the four minutes, which a member that is slow to answer causes on a busy machine.
@@ -105,7 +105,7 @@ test('an idle operator asks little of the API server', async () => {
   await untilSettled(world, at);
   const before = await poll(apiCalls);
   const begun = performance.now();
-  await delay(LOOK_MS);
+  await delay(CHECK_MS);
   const after = await poll(apiCalls);
   const lookedSeconds = (performance.now() - begun) / 1000;
   const grown = [...after].map(([call, count]) => [call, count - (before.get(call) ?? 0)] as const);

@@ -3,7 +3,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import { together, type RunnableWorker } from '../../../src/main/temporal/worker.ts';
 import { poll } from '../../stack/poll.ts';
 
-const LOOK_MS = 5;
+const CHECK_MS = 5;
 
 /** Behaves as the SDK's: `run` settles at the end of a shutdown, and not when a poll was refused for good. */
 class WorkerDouble implements RunnableWorker {
@@ -33,7 +33,7 @@ class WorkerDouble implements RunnableWorker {
 
 test('workers end together when they are asked to', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
-  const workers = together([one, other], LOOK_MS);
+  const workers = together([one, other], CHECK_MS);
   const running = workers.run();
   expect(workers.state()).toBe('RUNNING');
   workers.shutdown();
@@ -43,7 +43,7 @@ test('workers end together when they are asked to', async () => {
 
 test('a worker whose poll was refused for good ends the other one, and its failure is reported', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
-  const workers = together([one, other], LOOK_MS);
+  const workers = together([one, other], CHECK_MS);
   const running = workers.run();
   one.pollIsRefused();
   await expect(running).rejects.toThrow('a Temporal worker failed');
@@ -55,7 +55,7 @@ test('a worker whose poll was refused for good ends the other one, and its failu
 
 test('both refused: it is reported once, and nothing hangs', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
-  const running = together([one, other], LOOK_MS).run();
+  const running = together([one, other], CHECK_MS).run();
   const told: unknown[] = [];
   running.catch((error: unknown) => told.push(error));
   one.pollIsRefused();

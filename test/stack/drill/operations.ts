@@ -57,7 +57,7 @@ export interface Operations {
 }
 
 /** How often a history is read, in milliseconds: shorter than the shortest activity. */
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 /** Three members in new pods take two minutes on a busy machine before the last activity comes. */
 const PATIENT_MS = 300_000;
 
@@ -120,7 +120,7 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
         },
         {
           timeoutMs: PATIENT_MS,
-          intervalMs: LOOK_MS,
+          intervalMs: CHECK_MS,
           otherwise: async () =>
             `no ${operation} came to that: ${JSON.stringify(await newest().catch(() => undefined))}`,
         },

@@ -13,7 +13,7 @@ export interface CodecKey {
 export interface KeySource {
   /** The key with which is encrypted; undefined: nothing is. */
   active(): CodecKey | undefined;
-  /** The key of this id; undefined when there is none, also after another look at the files. */
+  /** The key of this id; undefined when there is none, also after the files were read again. */
   find(id: string): KeyObject | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface KeyRingOptions {
 }
 
 /** However many payloads come with an id that nobody knows, the files are read once in so many milliseconds. */
-const LOOK_AGAIN_MS = 1_000;
+const READ_AGAIN_MS = 1_000;
 
 export class KeyRing implements KeySource {
   readonly #options: KeyRingOptions;
@@ -61,7 +61,7 @@ export class KeyRing implements KeySource {
 
   find(id: string): KeyObject | undefined {
     const known = this.#keys.byId.get(id);
-    if (known !== undefined || this.#now() - this.#lookedAt < LOOK_AGAIN_MS) return known;
+    if (known !== undefined || this.#now() - this.#lookedAt < READ_AGAIN_MS) return known;
     // Another replica may have seen the new Secret first.
     this.#follow();
     return this.#keys.byId.get(id);
@@ -78,7 +78,7 @@ export class KeyRing implements KeySource {
     while (await pause(everyMs, true, { signal, ref: false }).catch(() => false)) this.#follow();
   }
 
-  /** Brings what the files hold into use. What cannot be used is looked at again at the next look. */
+  /** Brings what the files hold into use. What cannot be used is read again the next time. */
   #follow(): void {
     const { folder, logger, onOutdated } = this.#options;
     this.#lookedAt = this.#now();

@@ -17,7 +17,7 @@ export interface Histories {
 }
 
 /**
- * The latest runs of the workflow that looks after the cluster, and of its operations. Texts that may be secrets are left out and added
+ * The latest runs of the workflow of the cluster, and of its operations. Texts that may be secrets are left out and added
  * to `secrets`. What cannot be had is said, and never ends the command.
  * @throws KubeError while the API server is away
  */
