@@ -19,7 +19,7 @@ import { type OssKeys, type OssRequest, signOssV1, signOssV4 } from './oss-signi
 import { type ObjectContent, type Store, StoreError, type StoreErrorCode } from './port.ts';
 import type { DescribedObject, NewObject, Page, Protocol, UnfinishedUpload, Upload } from './protocol.ts';
 import { RemoteStore } from './remote.ts';
-import { ossCredentials } from './secrets.ts';
+import { required, type SecretData } from './secrets.ts';
 import { translationOf, type Said, translator } from './translate.ts';
 import { elements, errorIn, escapeXml, textOf } from './xml.ts';
 
@@ -68,6 +68,21 @@ export function openOss(spec: StoreSpec<'OSS'>, { secret, secrets, http, secretH
   checkSecretEndpoint('OSS', endpoint, secretHosts);
   const protocol = new OssProtocol({ endpoint, bucket, keys: async () => given, http, secrets });
   return new RemoteStore(protocol, http.memory);
+}
+
+interface OssCredentials {
+  readonly accessKeyId: string;
+  readonly accessKeySecret: string;
+  readonly securityToken: string | undefined;
+}
+
+/** Reads `accessKeyID`, `accessKeySecret` and, of temporary credentials, `securityToken`. */
+export function ossCredentials(data: SecretData): OssCredentials {
+  return {
+    accessKeyId: required(data, 'accessKeyID').trim(),
+    accessKeySecret: required(data, 'accessKeySecret').trim(),
+    securityToken: data['securityToken']?.trim() || undefined,
+  };
 }
 
 class OssProtocol implements Protocol {

@@ -143,21 +143,6 @@ export function azureCredentials(data: SecretData): AzureCredentials {
   return { account, key, suffix };
 }
 
-export interface OssCredentials {
-  readonly accessKeyId: string;
-  readonly accessKeySecret: string;
-  readonly securityToken: string | undefined;
-}
-
-/** Reads `accessKeyID`, `accessKeySecret` and, of temporary credentials, `securityToken`. */
-export function ossCredentials(data: SecretData): OssCredentials {
-  return {
-    accessKeyId: required(data, 'accessKeyID').trim(),
-    accessKeySecret: required(data, 'accessKeySecret').trim(),
-    securityToken: data['securityToken']?.trim() || undefined,
-  };
-}
-
 /** Every text of a Secret that must appear nowhere: its values, and the lines and values of the files that they are. */
 export function secretTexts(data: SecretData): string[] {
   const texts = new Set<string>();
@@ -177,7 +162,8 @@ export function secretTexts(data: SecretData): string[] {
   return [...texts].sort((one, other) => other.length - one.length);
 }
 
-function required(data: SecretData, key: string): string {
+/** What stands under a key, without which the Secret says nothing. */
+export function required(data: SecretData, key: string): string {
   const value = data[key];
   if (value === undefined || value.trim() === '') throw invalid(`must have the key ${key}`);
   return value;

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import type { StoreSpec } from '../../src/store/opening.ts';
 import { keyOf, openStore } from '../../src/store/open.ts';
 import { StoreError } from '../../src/store/port.ts';
+import { ossCredentials } from '../../src/store/oss.ts';
 import {
   awsCredentials,
   azureCredentials,
   googleCredentials,
-  ossCredentials,
   type SecretData,
   secretTexts,
 } from '../../src/store/secrets.ts';

@@ -4,10 +4,24 @@
  * later, because a manifest never had it or a client does not know it, keeps that value. Pure.
  */
 import { type ClusterConfig, withDefaults } from '../defaults/etcd-cluster.ts';
-import { DEFAULT_RETAIN_DEAD_MEMBER, ISSUER_DEFAULTS } from '../schemas/default-values.ts';
+import {
+  DEFAULT_RETAIN_DEAD_MEMBER,
+  ISSUER_DEFAULTS,
+  RECOVERY_DEFAULTS,
+  REPAIR_DEFAULTS,
+  UPGRADE_DEFAULTS,
+} from '../schemas/default-values.ts';
 import { parseBytes } from '../values/quantity.ts';
 import { domainIn } from './domain.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus, RawObject } from '../schemas/types.ts';
+
+/** Every field of a group whose fields have fixed defaults. */
+function fieldsOf<Group extends string, Field extends string>(
+  group: Group,
+  defaults: Readonly<Record<Field, unknown>>,
+) {
+  return Object.keys(defaults).map(field => `${group}.${field}` as `${Group}.${Field}`);
+}
 
 /**
  * The fields that are kept: all but those that the CoreOS operator had without a default. Its clients have no other way
@@ -40,15 +54,10 @@ export const KEPT_FIELDS = [
   'etcd.electionTimeoutMs',
   'etcd.logLevel',
   'etcd.maxRequestBytes',
-  'upgrade.strategy',
-  'upgrade.soakSeconds',
-  'upgrade.snapshotBefore',
-  'upgrade.allowIntermediateVersions',
-  'upgrade.rollbackOnFailure',
-  'repair.replaceAfterSeconds',
-  'repair.maxReplacementsPerHour',
+  ...fieldsOf('upgrade', UPGRADE_DEFAULTS),
+  ...fieldsOf('repair', REPAIR_DEFAULTS),
   'maintenance.defragment',
-  'recovery.totalLoss',
+  ...fieldsOf('recovery', RECOVERY_DEFAULTS),
   'service.type',
   'service.annotations',
   'service.labels',

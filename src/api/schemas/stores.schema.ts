@@ -48,9 +48,9 @@ function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(t
     .optional();
 }
 
-/** The blocks of a source, one for each storage type. */
-export const storeBlocks = {
-  s3: objectStore('S3', {
+/** Fields of the block of one store that the others lack. */
+const MORE = {
+  S3: {
     forcePathStyle: z
       .boolean()
       .describe('true: the bucket is part of the path, not of the host name.')
@@ -59,10 +59,26 @@ export const storeBlocks = {
       rule: "self.matches('^[A-Za-z0-9_.-]*$')",
       message: 'must be the name of a region, such as eu-central-1, without spaces',
     }).optional(),
-  }),
-  abs: objectStore('ABS', {}),
-  gcs: objectStore('GCS', {}),
-  oss: objectStore('OSS', {}),
+  },
+} as const satisfies { readonly [Type in ObjectStoreType]?: z.ZodRawShape };
+
+type MoreOf<Type> = Type extends keyof typeof MORE ? (typeof MORE)[Type] : Record<never, never>;
+type ObjectStores = {
+  readonly [Type in ObjectStoreType as (typeof STORES)[Type]['block']]: ReturnType<
+    typeof objectStore<Type, MoreOf<Type>>
+  >;
+};
+
+const objectStores = Object.fromEntries(
+  STORE_TYPES.filter(type => type !== 'File').map(type => [
+    STORES[type].block,
+    objectStore(type, { ...(MORE as Partial<Record<ObjectStoreType, z.ZodRawShape>>)[type] }),
+  ]),
+) as unknown as ObjectStores;
+
+/** The blocks of a source, one for each storage type. */
+export const storeBlocks = {
+  ...objectStores,
   file: z
     .object({
       claim: text(253, 'A PersistentVolumeClaim of the same namespace.').min(1),
