@@ -7,7 +7,7 @@ import type { OperatorWorld } from '../worlds/operator-world.ts';
 const LONG = { timeout: 120_000 };
 
 /** What events and the column ATTENTION say while `during` runs; versions that are known to be bad apart. */
-async function told(world: OperatorWorld, during: () => Promise<unknown>) {
+async function reported(world: OperatorWorld, during: () => Promise<unknown>) {
   const attention = new Set<string>();
   const reasons = new Set<string>();
   const stop = world.kube.intercept(() => {
@@ -27,7 +27,7 @@ async function told(world: OperatorWorld, during: () => Promise<unknown>) {
 
 async function changed(world: OperatorWorld, spec: EtcdClusterSpec) {
   world.now += 60_000;
-  return told(world, async () => {
+  return reported(world, async () => {
     await edit(world, spec);
     await world.run();
     await world.run();
@@ -56,7 +56,7 @@ describe.each([1, 3])('of a cluster of %i', LONG, size => {
     const world = await created({ size });
     world.now += 60_000;
     const request = { id: 1, kind: 'restart', target: '', by: 'ana', ids: podUids(world) } as const;
-    const { attention, warnings, events } = await told(world, () => world.run({ requests: [request] }));
+    const { attention, warnings, events } = await reported(world, () => world.run({ requests: [request] }));
     expect({ attention, warnings }).toEqual({ attention: [], warnings: [] });
     expect(events.map(({ reason }) => reason)).toContain('MemberStopped');
   });

@@ -423,8 +423,8 @@ describe('every volume is lost', () => {
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Succeeded', revision: 1_000_000_042 });
     expect(world.cluster.status.members?.ready).toEqual(NEW);
-    const told = world.events.find(({ reason }) => reason === 'RestoringAfterTotalLoss');
-    expect(told?.message).toContain(
+    const reported = world.events.find(({ reason }) => reason === 'RestoringAfterTotalLoss');
+    expect(reported?.message).toContain(
       'the backup of 2026-11-21T09:00:00Z; data written after that and above revision 42 is lost',
     );
   });
@@ -500,8 +500,8 @@ describe('a restore that is aborted', () => {
     expect(world.cluster.status.clusterID).toBe(before);
     expect(world.cluster.status.members?.ready).toEqual(OLD);
     expect(world.names('PersistentVolumeClaim')).toEqual(OLD);
-    const told = world.events.find(({ reason }) => reason === 'RestoreAbandoned');
-    expect(told?.message).toBe(
+    const reported = world.events.find(({ reason }) => reason === 'RestoreAbandoned');
+    expect(reported?.message).toBe(
       'back was abandoned, its EtcdRestore was deleted; the previous state is restored',
     );
   });

@@ -47,9 +47,9 @@ describe('a refused restore', () => {
     expect(pending(world)).toMatchObject({ status: 'False', reason: 'Refused' });
     expect(pending(world)?.message).toMatch(/EtcdRestore back is refused \(NotConfirmed\).*confirmClusterID/);
     await expectUntouched(world, clusterID);
-    const told = world.events.map(({ reason }) => reason);
-    expect(told.filter(reason => reason === 'RestoreRefused')).toHaveLength(1);
-    expect(told.filter(reason => reason === 'Refused')).toHaveLength(1);
+    const reported = world.events.map(({ reason }) => reason);
+    expect(reported.filter(reason => reason === 'RestoreRefused')).toHaveLength(1);
+    expect(reported.filter(reason => reason === 'Refused')).toHaveLength(1);
   });
 
   it('is gone from the conditions of the cluster when it is deleted', async () => {

@@ -32,7 +32,7 @@ async function backupThat(): Promise<{
 }
 
 const retrying = ({ status }: BackupWorld) => status.conditions?.find(({ type }) => type === 'Retrying');
-const told = ({ events }: BackupWorld) => events.filter(({ reason }) => reason === 'ActivityFails');
+const reported = ({ events }: BackupWorld) => events.filter(({ reason }) => reason === 'ActivityFails');
 
 describe('an activity that fails', () => {
   it('once is tried again without a word', async () => {
@@ -48,16 +48,16 @@ describe('an activity that fails', () => {
     const message = 'takeSnapshot fails and is tried again: no Secret';
     expect(retrying(world)).toMatchObject({ status: 'True', reason: 'ActivityFails', message });
     expect(world.status).toMatchObject({ phase: 'Retrying', progress: { message } });
-    expect(told(world)).toEqual([{ type: 'Warning', reason: 'ActivityFails', message }]);
+    expect(reported(world)).toEqual([{ type: 'Warning', reason: 'ActivityFails', message }]);
   });
 
   it('for the same reason again writes nothing, and for another one reports that', async () => {
     const { world, attempt } = await backupThat();
     await attempt(2, new Error('port 5001 refused')).catch(() => undefined);
     await attempt(3, new Error('port 5002 refused')).catch(() => undefined);
-    expect(told(world)).toHaveLength(1);
+    expect(reported(world)).toHaveLength(1);
     await attempt(4, new Error('no Secret')).catch(() => undefined);
-    expect(told(world).map(({ message }) => message)).toEqual([
+    expect(reported(world).map(({ message }) => message)).toEqual([
       'takeSnapshot fails and is tried again: port 5001 refused',
       'takeSnapshot fails and is tried again: no Secret',
     ]);
@@ -109,7 +109,7 @@ it('activities of all kinds report their failures', async () => {
   const { namespace = '', name = '', uid = '' } = cluster?.metadata ?? {};
   const pass = () => activities.assess({ namespace, name, uid }, { actor: {}, workflowId: 'entity' });
   await new ActivityEnvironment({ attempt: 2 }).run(pass).catch(() => undefined);
-  expect(told(world).map(({ message }) => message)).toEqual([
+  expect(reported(world).map(({ message }) => message)).toEqual([
     'assess fails and is tried again: the store of lists is away',
   ]);
 });

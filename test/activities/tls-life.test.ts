@@ -220,11 +220,11 @@ describe('a cluster with TLS.auto', () => {
 });
 
 test('no key and no certificate leaves the activity that reads it', async () => {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   const world = new OperatorWorld({ spec: { ...SPEC, TLS: { auto: {} } } });
   for (let pass = 0; pass < 20; pass += 1) {
     world.kubelet.settle();
-    told.push(await world.step());
+    reported.push(await world.step());
   }
   const material = (
     await Promise.all(world.names('Secret').map(async name => textOf(world, name, 'tls.key')))
@@ -243,8 +243,8 @@ test('no key and no certificate leaves the activity that reads it', async () => 
   const { data } = secret('shop', 'x', texts) as unknown as { data: object };
   const ref = { apiVersion: 'v1', kind: 'Secret', namespace: 'shop', name: 'example-operator-tls' };
   await world.kube.as('kubectl').patch(ref, { data }, { type: 'merge' });
-  told.push(await world.look(), world.cluster, world.events, world.passes);
-  const everything = JSON.stringify(told);
+  reported.push(await world.look(), world.cluster, world.events, world.passes);
+  const everything = JSON.stringify(reported);
   expect(everything).toContain('example-operator-tls');
   for (const text of [...material, cert, pair.key, pair.cert, ca]) {
     for (const line of text.split('\n').filter(entry => entry.length > 40))

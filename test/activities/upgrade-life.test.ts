@@ -82,10 +82,10 @@ describe('a newer patch', LONG, () => {
     expect({ fewest, failures }).toEqual({ fewest: 2, failures: [] });
     expect(versions(world)).toEqual(['3.6.16', '3.6.16', '3.6.16']);
     expect(uids(world)).toEqual(before);
-    const told = world.events
+    const reported = world.events
       .filter(({ reason }) => reason === 'MemberUpgraded')
       .map(({ message }) => message);
-    expect(told.at(-1)).toContain(leader);
+    expect(reported.at(-1)).toContain(leader);
     expect(world.cluster.status).toMatchObject({
       currentVersion: '3.6.16',
       lastOperation: { type: 'upgradeCluster', outcome: 'Succeeded' },

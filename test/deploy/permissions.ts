@@ -102,7 +102,7 @@ export const clusterPermissions: readonly Permission[] = [
     resource: 'secrets',
     verbs: ['get', 'list', 'watch', 'create', 'patch'],
     because:
-      'the watcher tells a resource that a Secret it names has changed, a pass reads the certificates of a cluster, those of TLS.auto are issued and renewed, and a backup reads the credentials of its store and makes those of the pod that lends it a claim',
+      'the watcher signals a resource when a Secret that it names has changed, a pass reads the certificates of a cluster, those of TLS.auto are issued and renewed, and a backup reads the credentials of its store and makes those of the pod that lends it a claim',
   },
   {
     group: 'cert-manager.io',

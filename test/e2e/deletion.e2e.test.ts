@@ -41,7 +41,7 @@ async function gone(name: string): Promise<void> {
   await poll(async () => (await readCluster(world, NAMESPACE, name)) === undefined, { timeoutMs: 60_000 });
 }
 
-/** Applied again, and told what there is. */
+/** Applied again, and what exists is reported. */
 async function asked(name: string, spec: EtcdClusterSpec): Promise<string> {
   await apply(name, spec);
   return poll(

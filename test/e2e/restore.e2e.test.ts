@@ -62,9 +62,9 @@ describe('a restore', () => {
       await poll(
         async () => {
           const found = await readCluster(world, NAMESPACE, CLUSTER);
-          const told = found?.status?.conditions?.find(({ type }) => type === 'BackedUp');
+          const reported = found?.status?.conditions?.find(({ type }) => type === 'BackedUp');
           return (
-            (told?.status === 'True' && told.message.includes('from which the cluster was restored')) ||
+            (reported?.status === 'True' && reported.message.includes('from which the cluster was restored')) ||
             undefined
           );
         },
@@ -78,8 +78,8 @@ describe('a restore', () => {
         // Somebody who watched until the end of the old cluster, and goes on from there.
         const seen = written.findLast(write => write.revision < BUMP)?.revision ?? 0;
         expect(seen).toBeGreaterThan(revision);
-        const told = await watchFrom(endpoint, { prefix: client.prefix, revision: seen + 1 });
-        expect(told).toMatch(/"compact_revision":"1000\d+"/);
+        const reported = await watchFrom(endpoint, { prefix: client.prefix, revision: seen + 1 });
+        expect(reported).toMatch(/"compact_revision":"1000\d+"/);
       }
     } finally {
       await client.stop();

@@ -231,8 +231,8 @@ describe('volumes', () => {
     );
     await awaitCondition(world, fixed, { type: 'Healthy' });
     await edit({ storage: claimOf('fixed', '300Mi') }, 'fixed');
-    const told = await awaitCondition(world, fixed, { type: 'StorageResized', status: 'False' });
-    const condition = told.status?.conditions?.find(({ type }) => type === 'StorageResized');
+    const reported = await awaitCondition(world, fixed, { type: 'StorageResized', status: 'False' });
+    const condition = reported.status?.conditions?.find(({ type }) => type === 'StorageResized');
     expect(condition).toMatchObject({
       reason: 'ExpansionNotAllowed',
       message: 'fixed-0 cannot grow to 300Mi: StorageClass fixed does not have allowVolumeExpansion',

@@ -17,7 +17,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map(server => once(server.close(), 'close')));
 });
 
-/** A member at a server that treats each connection as told. */
+/** A member at a server that treats each connection as configured. */
 async function memberAt(onConnection: (socket: Socket) => void, host = '127.0.0.1'): Promise<EtcdMember> {
   const server = createServer(socket => {
     sockets.add(socket);

@@ -253,9 +253,9 @@ describe('against a real kube-apiserver', () => {
   });
 
   it('restarts, and a reflector misses nothing: deletion, recreation and change while away', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const reports: ReflectorReport[] = [];
-    const note = (what: string) => (object: KubeObject) => void told.push(`${what} ${object.metadata.name}`);
+    const note = (what: string) => (object: KubeObject) => void reported.push(`${what} ${object.metadata.name}`);
     const reflector = new Reflector({
       client,
       kind: configMaps,
@@ -288,10 +288,10 @@ describe('against a real kube-apiserver', () => {
       'deleted recreated',
       'updated changed',
     ];
-    await until(() => expect([...told].sort()).toEqual([...expected].sort()));
-    expect(told.indexOf('deleted recreated')).toBeLessThan(told.lastIndexOf('added recreated'));
+    await until(() => expect([...reported].sort()).toEqual([...expected].sort()));
+    expect(reported.indexOf('deleted recreated')).toBeLessThan(reported.lastIndexOf('added recreated'));
     await delay(100);
-    expect(told).toHaveLength(expected.length);
+    expect(reported).toHaveLength(expected.length);
     await reflector.stop();
     // What the restarted apiserver says to a watch from before, whichever way it takes to say it.
     const old = client.watch(configMaps, { resourceVersion: '1', timeoutSeconds: 4, idleTimeoutMs: 30_000 });

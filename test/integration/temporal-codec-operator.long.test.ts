@@ -75,7 +75,7 @@ afterAll(async () => {
 });
 
 /** What Temporal shows of every workflow without a key. */
-async function told(): Promise<ReturnType<typeof everythingOf>> {
+async function reported(): Promise<ReturnType<typeof everythingOf>> {
   const answers: unknown[] = [];
   for await (const { workflowId, runId } of plain.workflow.list()) {
     const handle = plain.workflow.getHandle(workflowId, runId);
@@ -85,7 +85,7 @@ async function told(): Promise<ReturnType<typeof everythingOf>> {
 }
 
 const keysUsed = async (): Promise<Set<string | undefined>> =>
-  new Set((await told()).payloads.map(({ metadata }) => metadata['encryption-key-id']));
+  new Set((await reported()).payloads.map(({ metadata }) => metadata['encryption-key-id']));
 
 async function entityId(): Promise<string> {
   const path = 'jsonpath={.status.workflowID}';
@@ -125,7 +125,7 @@ test('a key becomes active while the operator runs, and nothing that Temporal ke
     otherwise: () => kubectl(state),
   });
 
-  const { payloads, others } = await told();
+  const { payloads, others } = await reported();
   expect(payloads.length).toBeGreaterThan(20);
   expect([...new Set(payloads.map(({ metadata }) => metadata['encoding']))]).toEqual(['binary/encrypted']);
   const within = payloads.map(({ data }) => data).join('\n');

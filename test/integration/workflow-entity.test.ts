@@ -39,7 +39,7 @@ describe('an operation that outlived the run of its entity', () => {
     await until(async () => (await entity.operation.describe()).status.name === 'COMPLETED');
     const ended = Date.now();
     await until(async () => (await entity.status()).operation === undefined);
-    // Told, not found out by looking every fifteen seconds.
+    // Signaled, not found by polling every fifteen seconds.
     expect(Date.now() - ended).toBeLessThan(5_000);
     await entity.quiet();
     expect((await entity.operation.describe()).runId).toBe(runId);

@@ -26,8 +26,8 @@ function resource(kind: Kind, namespace: string, index: number): ResourceRef {
   return { kind, namespace, name: `example-${index}`, uid };
 }
 
-/** Has all of them told while a worker with one place is busy, and answers in which order they are looked at once it is free. */
-async function orderOfPasses(told: readonly ResourceRef[]): Promise<readonly string[]> {
+/** Signals all of them while a worker with one place is busy, and answers in which order they are looked at once it is free. */
+async function orderOfPasses(reported: readonly ResourceRef[]): Promise<readonly string[]> {
   const queue = bench.entity();
   const { taskQueue } = queue;
   const port = temporalPort(() => bench.client, { taskQueue, deadlineMs: 20_000 });
@@ -49,12 +49,12 @@ async function orderOfPasses(told: readonly ResourceRef[]): Promise<readonly str
   } as unknown as Activities;
   await bench.serve(queue, activities, { maxConcurrentActivityTaskExecutions: 1 });
   const { signal } = new AbortController();
-  for (const ref of told) {
+  for (const ref of reported) {
     await port.tell(ref, {}, signal);
     await until(async () => (await port.state(ref, 'resource', signal))?.awaited?.kind === 'pass');
   }
   release();
-  await until(() => order.length >= told.length);
+  await until(() => order.length >= reported.length);
   return order;
 }
 

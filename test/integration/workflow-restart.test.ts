@@ -106,14 +106,14 @@ it('with twenty clusters whose histories are nearly at their limit, no workflow 
   throttle(second.child);
   second.work();
   // What changes all the time does so meanwhile: some clusters are signalled again and again.
-  const told: Promise<unknown>[] = [];
+  const reported: Promise<unknown>[] = [];
   const flapping = setInterval(() => {
-    told.push(...all.slice(0, 3).map(number => changed(number).catch(() => undefined)));
+    reported.push(...all.slice(0, 3).map(number => changed(number).catch(() => undefined)));
   }, 1_000);
   onTestFinished(async () => {
     clearInterval(flapping);
     // The SDK throws where nobody catches it when a call is tried again on a connection that was closed meanwhile.
-    await Promise.all(told);
+    await Promise.all(reported);
   });
   await lookAtAll();
   expect(await mostTries(cutOff)).toBeLessThanOrEqual(2);

@@ -19,22 +19,22 @@ const timing: Partial<ReflectorTiming> = {
 };
 
 /** What the handlers were called with, as "added a", "deleted a". */
-function recorder(): { told: string[]; handler: ObjectHandler } {
-  const told: string[] = [];
-  const note = (what: string) => (object: KubeObject) => void told.push(`${what} ${object.metadata.name}`);
-  return { told, handler: { added: note('added'), updated: note('updated'), deleted: note('deleted') } };
+function recorder(): { reported: string[]; handler: ObjectHandler } {
+  const reported: string[] = [];
+  const note = (what: string) => (object: KubeObject) => void reported.push(`${what} ${object.metadata.name}`);
+  return { reported, handler: { added: note('added'), updated: note('updated'), deleted: note('deleted') } };
 }
 
 describe('the reflector, against an apiserver that', { timeout: 120_000 }, () => {
   let bench: Bench;
   let reflector: Reflector;
-  let told: string[];
+  let reported: string[];
   let reports: ReflectorReport[];
   let logger: ReturnType<typeof memoryLogger>;
 
   const follow = (options: Partial<ReflectorOptions> = {}): void => {
     const record = recorder();
-    told = record.told;
+    reported = record.reported;
     reports = [];
     logger = memoryLogger();
     reflector = new Reflector({
@@ -84,7 +84,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     await bench.server.kube.create(pod('b'));
     await bench.server.kube.patch(podRef('a'), { metadata: { labels: { x: 'y' } } }, { type: 'merge' });
     await bench.server.kube.delete(podRef('b'));
-    await until(() => expect(told).toEqual(['added a', 'added b', 'updated a', 'deleted b']));
+    await until(() => expect(reported).toEqual(['added a', 'added b', 'updated a', 'deleted b']));
     const stored = reflector.store.get('default', 'a');
     expect(Object.keys(stored ?? {})).toEqual(['apiVersion', 'kind', 'metadata']);
     expect(stored?.metadata.labels).toEqual({ app: 'etcd', x: 'y' });
@@ -114,7 +114,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     follow();
     await followedTo('a');
     expect(lists().map(report => report.because)).toEqual(['start', 'expired']);
-    expect(told).toEqual(['added a']);
+    expect(reported).toEqual(['added a']);
   });
 
   it.each(['end', 'stayOpen'] as const)('sends an in-band 410 and lets the stream %s', async then => {
@@ -135,7 +135,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     bench.server.kube.compact();
     await bench.server.up();
     await followedTo('a');
-    expect(told).toEqual(['added a', 'added b', 'deleted b']);
+    expect(reported).toEqual(['added a', 'added b', 'deleted b']);
   });
 
   it.each(['away', 'watching'] as const)(
@@ -156,7 +156,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
         bench.server.kube.compact();
         await bench.server.up();
       }
-      await until(() => expect(told).toEqual(['added a', 'deleted a', 'added a']));
+      await until(() => expect(reported).toEqual(['added a', 'deleted a', 'added a']));
       expect(seen).toEqual([first, first, second]);
     },
   );
@@ -193,7 +193,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     await followedTo('a');
     bench.server.silenceWatches();
     await bench.server.kube.create(pod('b'));
-    await until(() => expect(told).toEqual(['added a', 'added b']));
+    await until(() => expect(reported).toEqual(['added a', 'added b']));
     expect(bench.server.count('list')).toBe(1);
     expect(failures().every(report => report.reason === 'Timeout')).toBe(true);
   });
@@ -284,7 +284,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     await bench.server.kube.create(pod('b'));
     await bench.server.up();
     await followedTo('a', 'b');
-    expect(told).toEqual(['added a', 'added b']);
+    expect(reported).toEqual(['added a', 'added b']);
   });
 
   it('sends an in-band 500: it is reported, and the watch resumed', async () => {
@@ -310,7 +310,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
     bench.server.fail('watch', faults.body(line.slice(0, -20), 'end'));
     follow();
     await followedTo('a');
-    expect(told).toEqual(['added a']);
+    expect(reported).toEqual(['added a']);
     expect(bench.server.count('list')).toBe(1);
   });
 
@@ -340,7 +340,7 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
       bench.server.inject(bytes.subarray(at, at + 65_537));
       await delay(1);
     }
-    await until(() => expect(told).toContain('added big'));
+    await until(() => expect(reported).toContain('added big'));
     expect(reflector.store.get('default', 'big')?.['spec']).toEqual({ containers: [], text });
   });
 
@@ -392,7 +392,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   it.each(['throws', 'rejects'] as const)(
     '%s in handlers, on the list and on an event: the others are reported, the watch goes on',
     async how => {
-      const { told, handler } = recorder();
+      const { reported, handler } = recorder();
       const logger = memoryLogger();
       const fail =
         how === 'throws'
@@ -407,7 +407,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
       await until(() => expect(bench.server.openWatches).toBe(1));
       await bench.server.kube.create(pod('b'));
       await bench.server.kube.delete(podRef('b'));
-      await until(() => expect(told).toEqual(['added a', 'added b', 'deleted b']));
+      await until(() => expect(reported).toEqual(['added a', 'added b', 'deleted b']));
       expect(bench.server.count('watch')).toBe(1);
       expect(logger.lines.filter(line => line.message === 'a handler failed')).toHaveLength(3);
       expect(JSON.stringify(logger.lines)).not.toContain('secret-of-the-handler');
@@ -415,7 +415,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   );
 
   it('stops during a list: nothing is reported and no watch opens', async () => {
-    const { told, handler } = recorder();
+    const { reported, handler } = recorder();
     let release = (): void => {};
     const held = new Promise<void>(resolve => (release = resolve));
     bench.server.fail('list', async () => {
@@ -430,7 +430,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     release();
     await stopped;
     await delay(100);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(bench.server.count('watch')).toBe(0);
   });
 
@@ -454,18 +454,18 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
 
   it('stops in a handler: the rest of the list is not reported', async () => {
     bench.server.kube.seed(pod('b'), pod('c'));
-    const told: string[] = [];
+    const reported: string[] = [];
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
     reflector.subscribe({
       added: object => {
-        told.push(object.metadata.name);
+        reported.push(object.metadata.name);
         void reflector.stop();
       },
     });
     reflector.start();
-    await until(() => expect(told).toEqual(['a']));
+    await until(() => expect(reported).toEqual(['a']));
     await delay(100);
-    expect(told).toEqual(['a']);
+    expect(reported).toEqual(['a']);
     expect(bench.server.count('watch')).toBe(0);
   });
 
@@ -487,7 +487,7 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   });
 
   it('starts twice: there is one watch, and one of everything reported', async () => {
-    const { told, handler } = recorder();
+    const { reported, handler } = recorder();
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
     reflector.subscribe(handler);
     reflector.start();
@@ -495,13 +495,13 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     expect(await reflector.synced()).toBe(true);
     await until(() => expect(bench.server.openWatches).toBe(1));
     await bench.server.kube.create(pod('b'));
-    await until(() => expect(told).toEqual(['added a', 'added b']));
+    await until(() => expect(reported).toEqual(['added a', 'added b']));
     expect(bench.server.count('list')).toBe(1);
     expect(bench.server.count('watch')).toBe(1);
   });
 
   it('stops and starts again: what changed meanwhile is reported', async () => {
-    const { told, handler } = recorder();
+    const { reported, handler } = recorder();
     reflector = new Reflector({ client: bench.client, kind: pods, timing });
     reflector.subscribe(handler);
     reflector.start();
@@ -511,14 +511,14 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     await bench.server.kube.delete(podRef('a'));
     await bench.server.kube.create(pod('b'));
     await delay(50);
-    expect(told).toEqual(['added a']);
+    expect(reported).toEqual(['added a']);
     reflector.start();
     expect(reflector.hasSynced).toBe(false);
-    await until(() => expect(told).toEqual(['added a', 'deleted a', 'added b']));
+    await until(() => expect(reported).toEqual(['added a', 'deleted a', 'added b']));
   });
 
   it('subscribes late, and gets what is there; a metrics callback that throws harms nothing', async () => {
-    const { told, handler } = recorder();
+    const { reported, handler } = recorder();
     const report = (): never => {
       throw new KubeError({ code: 0, reason: 'x', message: 'x', retry: 'never' });
     };
@@ -526,11 +526,11 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     reflector.start();
     await reflector.synced();
     const unsubscribe = reflector.subscribe(handler);
-    expect(told).toEqual(['added a']);
+    expect(reported).toEqual(['added a']);
     unsubscribe();
     await bench.server.kube.create(pod('b'));
     await until(() => expect(reflector.store.size).toBe(2));
-    expect(told).toEqual(['added a']);
+    expect(reported).toEqual(['added a']);
   });
 
   it('waits for a first list that does not come, with a deadline', async () => {

@@ -12,7 +12,7 @@ function gate<T>() {
   return { promise, resolve, reject };
 }
 
-/** Jobs that end when told to, and what has started so far. */
+/** Jobs that end on request, and what has started so far. */
 function controlledJobs(seconds: readonly number[]) {
   const started: number[] = [];
   const gates = seconds.map(() => gate<string>());

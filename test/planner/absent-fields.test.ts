@@ -46,7 +46,7 @@ import { situationOf } from '../../src/planner/situation.ts';
 const RUNS = '3.5.35';
 
 /** No field of it has its default. */
-const TOLD: EtcdClusterSpec = {
+const WRITTEN: EtcdClusterSpec = {
   size: 5,
   version: RUNS,
   hibernated: false,
@@ -100,15 +100,15 @@ const CLAIM: EtcdClusterSpec['pod'] = {
 const issuerRef = { name: 'ca', kind: 'ClusterIssuer', group: 'issuers.example.com' };
 
 /** For each field a specification that has it. */
-function told(field: string): EtcdClusterSpec {
-  const { storage: _, ...others } = TOLD;
+function written(field: string): EtcdClusterSpec {
+  const { storage: _, ...others } = WRITTEN;
   if (field === 'storage.emptyDir') return { ...others, storage: { emptyDir: { sizeLimit: '1Gi' } } };
   if (field === 'pod.persistentVolumeClaimSpec') return { ...others, pod: { ...others.pod, ...CLAIM } };
-  if (field === 'hibernated') return { ...TOLD, hibernated: true };
+  if (field === 'hibernated') return { ...WRITTEN, hibernated: true };
   // Members of another domain are strangers, and then little is asked for at all.
-  if (field === 'pod.ClusterDomain') return { ...TOLD, pod: { ...TOLD.pod, ClusterDomain: 'corp.internal' } };
-  if (field.startsWith('TLS.')) return { ...TOLD, TLS: { certManager: { issuerRef } } };
-  return TOLD;
+  if (field === 'pod.ClusterDomain') return { ...WRITTEN, pod: { ...WRITTEN.pod, ClusterDomain: 'corp.internal' } };
+  if (field.startsWith('TLS.')) return { ...WRITTEN, TLS: { certManager: { issuerRef } } };
+  return WRITTEN;
 }
 
 function without<T extends object>(tree: T, field: string): T {
@@ -215,8 +215,8 @@ const replaced = (cluster: EtcdCluster, spec: EtcdClusterSpec): EtcdCluster =>
 
 describe('a replace of a living cluster', () => {
   test.each(KEPT_FIELDS)('without spec.%s asks for nothing, and says what is kept', field => {
-    const then = living(told(field));
-    const spec = without(told(field), field);
+    const then = living(written(field));
+    const spec = without(written(field), field);
     const now = replaced(then, spec);
     expect(now.written).toEqual(spec);
     const idle = plan(seen(then, then), {});
@@ -231,23 +231,23 @@ describe('a replace of a living cluster', () => {
   });
 
   it('without anything asks for nothing', () => {
-    const then = living(TOLD);
+    const then = living(WRITTEN);
     const now = replaced(then, {});
     expect(plan(seen(then, now), {})).toMatchObject({ kind: 'idle' });
-    expect(now.spec).toEqual(TOLD);
+    expect(now.spec).toEqual(WRITTEN);
   });
 
   it('with zero values, as old clients write them, asks for nothing', () => {
-    const then = living(TOLD);
-    const pod = { ...TOLD.pod, ClusterDomain: '', DNSTimeoutInSecond: 0, busyboxImage: '' };
-    const now = replaced(then, { ...TOLD, size: 0, version: '', repository: '', paused: false, pod });
+    const then = living(WRITTEN);
+    const pod = { ...WRITTEN.pod, ClusterDomain: '', DNSTimeoutInSecond: 0, busyboxImage: '' };
+    const now = replaced(then, { ...WRITTEN, size: 0, version: '', repository: '', paused: false, pod });
     expect(plan(seen(then, now), {})).toMatchObject({ kind: 'idle' });
   });
 
   it('that takes away what the CoreOS operator had without a default is a wish', () => {
     const nodeSelector = { disk: 'nvme' };
-    const then = living({ ...TOLD, pod: { ...TOLD.pod, nodeSelector } });
-    expect(plan(seen(then, replaced(then, TOLD)), {})).toMatchObject({
+    const then = living({ ...WRITTEN, pod: { ...WRITTEN.pod, nodeSelector } });
+    expect(plan(seen(then, replaced(then, WRITTEN)), {})).toMatchObject({
       kind: 'operate',
       operation: 'rolloutCluster',
     });
@@ -261,7 +261,7 @@ describe('a replace of a living cluster', () => {
     [{ service: { annotations: {} } }, 'repairCluster'],
     [{ pod: { priorityClassName: '' } }, 'rolloutCluster'],
   ] as const)('that writes %j asks for it', (change, operation) => {
-    const then = living(TOLD);
+    const then = living(WRITTEN);
     expect(plan(seen(then, replaced(then, change)), {})).toMatchObject({ kind: 'operate', operation });
   });
 });
@@ -270,7 +270,7 @@ const volume = (storage: string) => ({ spec: { resources: { requests: { storage 
 
 describe('what is in force', () => {
   it('is the version that runs, not the one that was written and never reached', () => {
-    const then = living(TOLD);
+    const then = living(WRITTEN);
     const status = { ...then.status, settings: { ...then.status?.settings, version: '3.6.16' } };
     expect(effectiveCluster(aResource({}, status)).spec.version).toBe(RUNS);
     expect(effectiveCluster(aResource({}, { ...status, targetVersion: '3.5.30' })).spec.version).toBe(
@@ -284,8 +284,8 @@ describe('what is in force', () => {
   ] as const)(
     'is the size that every volume has, not a larger one of %s that none could be given',
     (_, asked) => {
-      const then = living(TOLD);
-      const { volumeClaimTemplate: _template, ...storage } = TOLD.storage ?? {};
+      const then = living(WRITTEN);
+      const { volumeClaimTemplate: _template, ...storage } = WRITTEN.storage ?? {};
       const settings = { ...then.status?.settings, storage, ...asked };
       const kept = (size: string) =>
         effectiveCluster(
@@ -302,18 +302,18 @@ describe('what is in force', () => {
   );
 
   it('of a cluster that was not begun is what is written', () => {
-    const then = living(TOLD);
+    const then = living(WRITTEN);
     const { incarnation: _, ...status } = then.status ?? {};
     expect(effectiveCluster(aResource({ size: 1 }, status)).spec).toEqual({ size: 1 });
   });
 
   it('is no form of storage that another was written in the place of', () => {
-    const now = replaced(living(TOLD), { storage: { emptyDir: {} } });
+    const now = replaced(living(WRITTEN), { storage: { emptyDir: {} } });
     expect(now.spec.storage).toEqual({ emptyDir: {}, retain: 'Retain', retainDeadMemberFor: '48h' });
   });
 
   it('is no retention of another mode than the one that is written', () => {
-    const then = living(TOLD);
+    const then = living(WRITTEN);
     const compaction = (autoCompaction: NonNullable<EtcdClusterSpec['etcd']>['autoCompaction']) =>
       replaced(then, { etcd: { ...(autoCompaction && { autoCompaction }) } }).spec.etcd?.autoCompaction;
     expect(compaction({ mode: 'periodic' })).toEqual({ mode: 'periodic' });
@@ -322,8 +322,8 @@ describe('what is in force', () => {
   });
 
   it('stays what it was while what is written cannot be carried out', () => {
-    const then = living(TOLD);
-    const wrong = replaced(then, { ...TOLD, etcd: { heartbeatIntervalMs: 2_000 } });
+    const then = living(WRITTEN);
+    const wrong = replaced(then, { ...WRITTEN, etcd: { heartbeatIntervalMs: 2_000 } });
     const observation = seen(then, wrong);
     const { settings } = report(observation, plan(observation, {}));
     expect(settings).toEqual(then.status?.settings);
@@ -331,7 +331,7 @@ describe('what is in force', () => {
 
   it('of a new cluster is recorded with the version that it is made with', () => {
     const cluster = aResource({}, {});
-    const observation = { ...seen(living(TOLD), cluster), cluster: clusterFacts(effectiveCluster(cluster)) };
+    const observation = { ...seen(living(WRITTEN), cluster), cluster: clusterFacts(effectiveCluster(cluster)) };
     const { settings } = report(observation, plan(observation, {}));
     expect(settings).toMatchObject({ size: 3, version: DEFAULT_VERSION, profile: 'Default' });
   });

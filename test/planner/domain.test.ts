@@ -99,7 +99,7 @@ describe('the domain of a living cluster', () => {
 });
 
 /** The status was lost; what is asked for, what is stamped, and where the pods and a quorum say that the members are. */
-function forgotten({ asked, stamped, pods, listed }: Partial<Record<Told, string>>): Observation {
+function forgotten({ asked, stamped, pods, listed }: Partial<Record<Source, string>>): Observation {
   const { object } = aCluster({ ...(asked !== undefined && { spec: { pod: { ClusterDomain: asked } } }) });
   const { uid } = object.metadata;
   const annotations =
@@ -123,21 +123,21 @@ function forgotten({ asked, stamped, pods, listed }: Partial<Record<Told, string
   });
 }
 
-type Told = 'asked' | 'stamped' | 'pods' | 'listed';
+type Source = 'asked' | 'stamped' | 'pods' | 'listed';
 
 describe('the domain of a cluster whose status was lost', () => {
   const OLD = 'corp.internal';
   const NEW = 'other.example';
 
-  it.each<[string, Partial<Record<Told, string>>]>([
+  it.each<[string, Partial<Record<Source, string>>]>([
     ['the stamp and the pods, whatever is asked for by now', { asked: NEW, stamped: OLD, pods: OLD }],
     ['the stamp and a quorum', { asked: NEW, stamped: OLD, listed: OLD }],
     ['a quorum, beside a pod that somebody made', { asked: OLD, stamped: OLD, listed: OLD, pods: NEW }],
     ['the stamp and the specification, without pods', { asked: OLD, stamped: OLD }],
     ['the pods and the specification, without a stamp', { asked: OLD, pods: OLD }],
-    ['the specification, when nothing else tells', { asked: OLD }],
-  ])('is the one of %s', (_, told) => {
-    expect(plan(forgotten(told), {})).toMatchObject({
+    ['the specification, when nothing else does', { asked: OLD }],
+  ])('is the one of %s', (_, sources) => {
+    expect(plan(forgotten(sources), {})).toMatchObject({
       step: {
         kind: 'recordIncarnation',
         incarnation: { members: [{ peerURL: `http://example-0.example.shop.svc.${OLD}:2380` }] },
@@ -151,15 +151,15 @@ describe('the domain of a cluster whose status was lost', () => {
     });
   });
 
-  it.each<[string, Partial<Record<Told, string>>, string]>([
+  it.each<[string, Partial<Record<Source, string>>, string]>([
     ['pods speak against what is asked for', { asked: NEW, pods: OLD }, `write ${OLD} again`],
     ['pods speak against a domain where there was none', { asked: NEW, pods: '' }, 'remove spec.pod'],
     ['a quorum speaks against the stamp', { asked: OLD, stamped: NEW, listed: OLD }, 'remove the annotation'],
     ['pods speak against both', { asked: 'third.example', stamped: NEW, pods: OLD }, 'remove the annotation'],
-    ['nothing tells which of the two is right', { asked: NEW, stamped: OLD }, `write ${OLD} again`],
-    ['nothing tells whether it has one', { stamped: NEW }, `remove the annotation ${ANNOTATION_DOMAIN}`],
-  ])('is not guessed when %s', (_, told, advice) => {
-    expect(plan(forgotten(told), {})).toMatchObject({
+    ['nothing shows which of the two is right', { asked: NEW, stamped: OLD }, `write ${OLD} again`],
+    ['nothing shows whether it has one', { stamped: NEW }, `remove the annotation ${ANNOTATION_DOMAIN}`],
+  ])('is not guessed when %s', (_, sources, advice) => {
+    expect(plan(forgotten(sources), {})).toMatchObject({
       kind: 'blocked',
       reason: 'DomainChanged',
       message: expect.stringContaining(advice) as unknown,

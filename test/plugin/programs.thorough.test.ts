@@ -71,9 +71,9 @@ describe('bundled', () => {
   async function withNode(named: string): Promise<string> {
     const path = join(folder, `node-${named}`);
     await mkdir(path);
-    const told = join(path, 'told.cjs');
-    await writeFile(told, `Object.defineProperty(process.versions, 'node', { value: '${named}' });`);
-    const script = `#!/bin/sh\nexec '${process.execPath}' --require '${told}' "$@"\n`;
+    const fakeVersion = join(path, 'told.cjs');
+    await writeFile(fakeVersion, `Object.defineProperty(process.versions, 'node', { value: '${named}' });`);
+    const script = `#!/bin/sh\nexec '${process.execPath}' --require '${fakeVersion}' "$@"\n`;
     await writeFile(join(path, 'node'), script, { mode: 0o755 });
     return path;
   }

@@ -56,10 +56,10 @@ test('every condition that metrics report has an alert, and the other way round'
       ...expr.matchAll(/resource_condition\{(?:kind="(\w+)",)?type="(\w+)"(?:,reason=~"([\w|]+)")?\}/g),
     ].flatMap(([, kind, type, reasons]) =>
       TOLD_CONDITIONS.filter(
-        told =>
-          (kind ?? told.kind) === told.kind &&
-          told.type === type &&
-          (reasons?.split('|') ?? [told.reason]).includes(told.reason),
+        reported =>
+          (kind ?? reported.kind) === reported.kind &&
+          reported.type === type &&
+          (reasons?.split('|') ?? [reported.reason]).includes(reported.reason),
       ),
     ),
   );

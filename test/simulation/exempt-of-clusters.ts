@@ -265,7 +265,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     sealingSteps: ['not (membership.known || clientService.exists)'],
   }),
   ...exempt(
-    'pods that lost their stamps, and with them all that tells who they are: test/planner/model/identity.test.ts',
+    'pods that lost their stamps, and with them all that identifies them: test/planner/model/identity.test.ts',
     {
       nothingTells: 'all',
       planIdentity: ['nameless.length > 0', 'nameless.map(…)'],
@@ -446,7 +446,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     latchedGoal: ['not (sameMinor)', 'not (sameMinor || canGoBack(observation, latch))'],
     memberVersions: ['server === undefined'],
   }),
-  ...exempt('another target while no quorum tells: longer runs reach it by chance', {}),
+  ...exempt('another target while no quorum answers: longer runs reach it by chance', {}),
   ...exempt(
     'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.long.test.ts, upgrade-life.test.ts',
     {

@@ -46,7 +46,7 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
     },
   ),
   ...exempt(
-    'how a deleted cluster is told from an orphaned one: test/planner/operations/delete/delete.test.ts',
+    'how a deleted cluster is distinguished from an orphaned one: test/planner/operations/delete/delete.test.ts',
     {
       isOrphaned: ['!cluster.deleting'],
       asked: ['going.length > 0'],

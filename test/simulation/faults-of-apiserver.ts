@@ -97,7 +97,7 @@ const domainChanged: Fault = (world, random) => {
   return String(ClusterDomain);
 };
 
-/** It takes a member half a minute to tell what its keys come to. */
+/** It takes a member half a minute to hash its keys. */
 const hashesSlow: Fault = (world, random) => {
   world.hashesTakeMs = random.chance(0.5) ? 30_000 : 0;
   return `${world.hashesTakeMs / 1_000} s`;

@@ -68,7 +68,7 @@ export function restoreWhatIsLost(world: SimWorld): void {
   };
   const metadata = { name, namespace: NAMESPACE };
   kube.create({ apiVersion: API_VERSION, kind: 'EtcdRestore', metadata, spec } as WritableObject);
-  world.tell(`! ${name} of ${path} in place of members that are gone for good`);
+  world.record(`! ${name} of ${path} in place of members that are gone for good`);
   world.wake();
 }
 
@@ -146,7 +146,7 @@ export function obeyAboutRestores(world: SimWorld): void {
         world.decision.message ?? '',
       )
     )
-      world.tell(`! restore is taken back ${remove(world, found)}`);
+      world.record(`! restore is taken back ${remove(world, found)}`);
   }
 }
 
@@ -159,14 +159,14 @@ function answer(world: SimWorld, found: KubeObject, reason: string): void {
   const { currentVersion } = statusOf(world);
   if (reason === 'SpecInvalid' && currentVersion !== undefined && wordOf(found).startsWith('etcd ')) {
     if (world.spec.version !== currentVersion) world.edit({ version: currentVersion });
-    return world.tell(`! ${reason}: ${found.metadata.name} needs a version that there is: ${currentVersion}`);
+    return world.record(`! ${reason}: ${found.metadata.name} needs a version that there is: ${currentVersion}`);
   }
   const { confirmClusterID } = found['spec'] as EtcdRestoreSpec;
   // It is confirmed, and its workflow has not looked again.
   const asksForId = reason === 'NotConfirmed' || reason === 'WrongClusterID';
   if (asksForId && confirmClusterID === clusterIdOf(world)) return;
   const isConfirmed = asksForId && world.random.chance(0.5);
-  world.tell(`! ${reason} ${isConfirmed ? confirm(world, found) : remove(world, found)}`);
+  world.record(`! ${reason} ${isConfirmed ? confirm(world, found) : remove(world, found)}`);
 }
 
 /** Which restore has not ended. */

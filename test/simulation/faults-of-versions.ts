@@ -71,10 +71,10 @@ export function obeyAboutVersions(world: SimWorld): void {
     return;
   }
   const back = reason === 'RolledBack' ? /or back to (\S+)$/.exec(message) : null;
-  const told =
+  const reported =
     back ??
     /(?:write one of|[Ss]et spec\.version to (?:a release of \S+ such as)?) ?(\d+\.\d+\.\d+)/.exec(message);
-  if (told !== null) world.edit({ version: told[1] ?? '' });
+  if (reported !== null) world.edit({ version: reported[1] ?? '' });
 }
 
 /** Somebody writes on each claim which release ran on it. */

@@ -43,7 +43,7 @@ function exchange(
   removePod(world, kube.peek('Pod', name));
   kube.remove(claim);
   const length = 1 + random.below(old.log.length - 1);
-  const { bump, told, memberId, clusterId, storage, ran, stain } = old;
+  const { bump, bootstrapped, memberId, clusterId, storage, ran, stain } = old;
   etcd.destroy(uid);
   const { storageClassName, resources } = claim['spec'] as Record<string, unknown>;
   const made = kube.create({
@@ -55,7 +55,7 @@ function exchange(
   } as WritableObject);
   const log = old.log.slice(0, length);
   const { term } = log.at(-1) ?? { term: 0 };
-  const held = { log, term, bump, told, memberId, clusterId, storage, ran, stain };
+  const held = { log, term, bump, bootstrapped, memberId, clusterId, storage, ran, stain };
   Object.assign(etcd.disk(made.metadata.uid ?? ''), held, {
     commit: Math.min(old.commit, length),
     snapshotAt: 0,

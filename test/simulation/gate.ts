@@ -41,7 +41,7 @@ export function gateResult(unreached: readonly Unreached[]): GateResult {
     missing: needed.filter(branch => !EXEMPT.some(exempt => covers(exempt, branch))),
     needless: eachBranch(EXEMPT)
       .filter(exempt => !needed.some(branch => covers(exempt, branch)))
-      .map(tell),
+      .map(nameOf),
   };
 }
 
@@ -59,7 +59,7 @@ export function faultsOf(exempt: readonly Exempt[], planner: Declarations): stri
     if (having.length === 0) return [`exemption: ${each.in} has no branch ${each.when?.[0] ?? ''}`];
     if (having.length === 1) return [];
     const paths = having.map(({ source }) => source.path).join(' and in ');
-    return [`exemption: ${tell(each)} is in ${paths}: name its file too`];
+    return [`exemption: ${nameOf(each)} is in ${paths}: name its file too`];
   });
 }
 
@@ -75,7 +75,7 @@ function covers({ in: name, when }: Exempt, branch: Unreached): boolean {
   );
 }
 
-/** The name may tell the end of the path too: see declarations.ts. */
+/** The name may contain the end of the path too: see declarations.ts. */
 function isNamed(name: string, branch: Unreached): boolean {
   const path = branch.at.slice(0, branch.at.lastIndexOf('.ts:'));
   return (
@@ -83,7 +83,7 @@ function isNamed(name: string, branch: Unreached): boolean {
   );
 }
 
-function tell({ in: name, when }: Exempt): string {
+function nameOf({ in: name, when }: Exempt): string {
   return `${name}: ${when?.[0] ?? 'all of it'}`;
 }
 

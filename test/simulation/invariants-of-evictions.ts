@@ -1,6 +1,6 @@
 /**
  * What an eviction that was allowed may do. It counts members of etcd that vote, from the newest log and the processes that run, and knows the
- * budget only to tell what was not the operator's doing: a budget that somebody else has written, and what the disruption controller has not seen yet.
+ * budget only to know what was not the operator's doing: a budget that somebody else has written, and what the disruption controller has not seen yet.
  */
 import { ANNOTATION_IMAGE_REPLACED, ANNOTATION_STOPPED } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -37,7 +37,7 @@ export function faultOfEviction(world: Evicting, pod: KubeObject, how: Allowed):
   if (voters.length <= 2 && isMeantSo) return undefined;
   const { healthy, disrupted, at = 0 } = world.disruptions.looked ?? {};
   const second = Math.floor(at / 1_000) * 1_000;
-  // Who was counted as healthy and is not: nobody has told the controller yet. Who was evicted it knows, and whom the operator stops is the
+  // Who was counted as healthy and is not: the controller has not seen it yet. Who was evicted it knows, and whom the operator stops is the
   // operator's to account for.
   const isUnseen = (name: string) => {
     const found = world.kube.peek('Pod', name);

@@ -234,7 +234,7 @@ export class Invariants implements EtcdAudit {
         this.#isAsked(after);
         this.#restarting(before, attempt);
       },
-      told: (before, after) => {
+      written: (before, after) => {
         const ofRequest = this.forgot ? undefined : this.#requests.faultOfStatus(before, after);
         if (ofRequest !== undefined) throw new Breach(ofRequest);
         if (after.kind !== 'EtcdCluster') return;

@@ -201,7 +201,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('rebuiltStorage', 'members.some(member => member.name === name)', 'false'),
   ),
   without(
-    'a cluster id that only a quorum told is not stamped on the resource',
+    'a cluster id that only a quorum reported is not stamped on the resource',
     'statusIsLostBeforeAndAfterTheQuorum',
     at('recordIncarnation', 'clusterId !== undefined', 'false'),
     at('planResourceStamps', 'lacking.length === 0', 'true'),

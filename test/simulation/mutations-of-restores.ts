@@ -62,7 +62,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     at('abandoning', "aborted?.operation !== 'restoreCluster' || aborted.subject !== uid", 'true'),
   ),
   without(
-    'what is not the backup that its manifest tells of is restored',
+    'what is not the backup that its manifest describes is restored',
     'backupIsAnotherOne',
     at('refuseUnlike', 'sha256 !== undefined && sha256 !== object.sha256', 'false'),
   ),

@@ -108,8 +108,8 @@ export function describeFailure({
     hashes,
     users: actor,
   };
-  const told = Object.entries(parts).flatMap(([name, part]) =>
+  const reported = Object.entries(parts).flatMap(([name, part]) =>
     (Array.isArray(part) ? part : [part]).map((each: unknown) => `  ${name}: ${JSON.stringify(each)}`),
   );
-  return [text, ...told, `path ${path}`].join('\n');
+  return [text, ...reported, `path ${path}`].join('\n');
 }

@@ -79,7 +79,7 @@ export const membershipScenarios = {
         .conditions()
         .some(({ type, message }) => type === 'QuorumAtRisk' && message.includes('was added manually'));
     scripted.skip(60);
-    await scripted.until('it is told that no margin is left', isTold);
+    await scripted.until('it is bootstrapped that no margin is left', isTold);
     await scripted.pass(A_WHILE);
     etcd.removeByHand(scripted.leader(), stranger);
     scripted.world.wake();
@@ -275,7 +275,7 @@ export const membershipScenarios = {
     const log = [{ term: 1, members, value: undefined }];
     const { name } = one.disk;
     etcd.stop(one.host);
-    const other = { memberId: one.memberId, clusterId: 'another', term: 1, log, commit: 1, told: members };
+    const other = { memberId: one.memberId, clusterId: 'another', term: 1, log, commit: 1, bootstrapped: members };
     etcd.disks.set(name, { ...emptyDisk(name), ...other });
     await scripted.blockedBy('ClusterIdMismatch');
     await scripted.pass(A_WHILE);

@@ -87,9 +87,9 @@ export const restoreScenarios = {
     kube.delete('EtcdRestore', RESTORE);
     scripted.world.operator.begin();
     await scripted.blockedBy('IdentityUnknown');
-    const told = scripted.world.decision.message ?? '';
+    const reported = scripted.world.decision.message ?? '';
     for (const each of copies().flatMap(name => [`pod ${name}`, `claim ${name}`]))
-      if (!told.includes(each)) throw new Breach(`it is not said that ${each} is to be deleted: ${told}`);
+      if (!reported.includes(each)) throw new Breach(`it is not said that ${each} is to be deleted: ${reported}`);
     for (const name of copies()) {
       scripted.takePod(name);
       scripted.takeClaim(name);

@@ -325,7 +325,7 @@ export const upgradeScenarios = {
     });
     await scripted.pass(A_WHILE);
     if (scripted.world.decision.reason !== 'ForeignMember')
-      throw new Breach('nobody is told of the stranger');
+      throw new Breach('the foreign member is not reported');
     const stranger = scripted.learner();
     scripted.world.etcd.removeByHand(scripted.leader(), stranger?.id ?? '');
     await reached(scripted, '3.6.16');

@@ -55,7 +55,7 @@ export const volumeScenarios = {
     await scripted.rest();
   },
 
-  /** Only the pods tell which cluster it is; whether they hold the data is for the claims to say. */
+  /** Only the pods show which cluster it is; whether they hold the data is for the claims to say. */
   async everyClaimLosesItsStampsWithTheStatus(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     const stamps = scripted.voters().map(({ name }) => scripted.takeStamps(name));
@@ -128,11 +128,11 @@ export const volumeScenarios = {
     const [{ name, host, disk }, other] = [scripted.follower(0), scripted.follower(1)];
     const initial = scripted.voters().map(row => `${row.name}=${row.peerUrl}`);
     const pod = scripted.pod(name);
-    const told = {
+    const reported = {
       [ANNOTATION_INITIAL_CLUSTER]: initial.join(','),
       [ANNOTATION_INITIAL_CLUSTER_STATE]: 'new',
     };
-    const annotations = { ...pod.metadata.annotations, ...told };
+    const annotations = { ...pod.metadata.annotations, ...reported };
     kube.change(pod, { metadata: { ...pod.metadata, annotations } });
     await scripted.pass(200);
     for (const process of [scripted.leader(), other]) etcd.set(process, { frozen: true });

@@ -9,9 +9,9 @@ import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
 
-/** What Kubernetes or the health pages of members tell: in milliseconds, of which a pass takes most. */
+/** What Kubernetes or the health pages of members report: in milliseconds, of which a pass takes most. */
 const SOON_MS = 20_000;
-/** What only the members themselves tell, who are asked each minute. */
+/** What only the members themselves report, which are asked each minute. */
 const SURVEYED_MS = 100_000;
 /** As long as a lease that is not renewed lasts. */
 const UNWATCHED_MS = 11_000;

@@ -184,7 +184,7 @@ function unpack(
     term: 1,
     log,
     commit: log.length,
-    told: members,
+    bootstrapped: members,
     // A snapshot is the last that it writes.
     snapshotAt: log.length,
     bump: snapshot.bump + Number(flags['bump-revision'] ?? 0),

@@ -47,7 +47,7 @@ const PART = 1 / 50;
 /** How often a member takes entries while a read waits for them. */
 const READ_TURNS = 20;
 
-/** Told of what must never be, and of what the operator does to the membership. */
+/** Called with what must never be, and with what the operator does to the membership. */
 export interface EtcdAudit {
   elected(leader: Process): void;
   started(process: Process, empty: boolean): void;
@@ -66,7 +66,7 @@ export class SimEtcd {
   readonly destroyed: Disk[] = [];
   /** Clusters that clients have written to, and such as were made of a snapshot. */
   readonly written = new Set<string>();
-  /** When members last told the hash of their keys, by their ids. */
+  /** When members last bootstrapped the hash of their keys, by their ids. */
   readonly hashedAt = new Map<string, number>();
   readonly restored = new Set<string>();
   /** Clusters that clients have found. */
@@ -354,7 +354,7 @@ export class SimEtcd {
     if (members.rows.length !== initial.length) return 'error validating peerURLs: member count is unequal';
     const row = members.rows.find(candidate => candidate.peerUrl === own.peerUrl);
     if (row === undefined) return 'error validating peerURLs: unmatched member';
-    Object.assign(disk, { memberId: row.id, clusterId: this.#askPeers(others)?.clusterId, told: members });
+    Object.assign(disk, { memberId: row.id, clusterId: this.#askPeers(others)?.clusterId, bootstrapped: members });
     return undefined;
   }
 
@@ -384,7 +384,7 @@ export class SimEtcd {
       value: undefined,
     };
     this.#first.set(clusterId, first);
-    Object.assign(disk, { memberId, clusterId, term: 1, log: [first], commit: 1, told: first.members });
+    Object.assign(disk, { memberId, clusterId, term: 1, log: [first], commit: 1, bootstrapped: first.members });
     return undefined;
   }
 

@@ -32,13 +32,13 @@ const KINDS: ReadonlyMap<string, Omit<ObjectRef, 'name'>> = new Map(
   ]),
 );
 
-/** Told of what the operator does, before it is stored; of a status after that. */
+/** Called with what the operator does, before it is stored; of a status after that. */
 export interface Audit {
   created(object: KubeObject): void;
   deleted(object: KubeObject): void;
   patched(before: KubeObject, after: KubeObject): void;
   /** A status is written. */
-  told(before: KubeObject | undefined, after: KubeObject): void;
+  written(before: KubeObject | undefined, after: KubeObject): void;
 }
 
 export class SimKube {
@@ -220,14 +220,14 @@ export class SimKube {
           audit.patched(before, after);
         }
         const after = patchObject(writer, ref, { value, options });
-        if (options.subresource === 'status') audit.told(before, after);
+        if (options.subresource === 'status') audit.written(before, after);
         return after;
       },
       replace: async (object, options = {}) => {
         if (options.subresource !== 'status') return unused();
         const before = storage.find(refOf(object))?.object;
         const after = updateObject(writer, fromWire(object) as KubeObject, options);
-        audit.told(before, after);
+        audit.written(before, after);
         return after;
       },
       delete: async (ref, { uid, gracePeriodSeconds } = {}) => {

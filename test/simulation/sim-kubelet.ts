@@ -274,7 +274,7 @@ export class SimKubelet {
   }
 
   /** What is reported of all containers of the pod. */
-  #beside(pod: KubeObject, own: Told): Told[] {
+  #beside(pod: KubeObject, own: ContainerStatus): ContainerStatus[] {
     const hampered = {
       ready: false,
       state: { waiting: { reason: 'CrashLoopBackOff', message: 'injected' } },
@@ -289,9 +289,9 @@ export class SimKubelet {
   }
 }
 
-type Told = NonNullable<PodStatus['containerStatuses']>[number];
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
 
-function etcdStatus({ containerStatuses = [] }: PodStatus): Told | undefined {
+function etcdStatus({ containerStatuses = [] }: PodStatus): ContainerStatus | undefined {
   return containerStatuses.find(({ name }) => name === 'etcd');
 }
 

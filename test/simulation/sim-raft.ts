@@ -47,7 +47,7 @@ export interface Disk {
   log: Entry[];
   commit: number;
   /** The membership that a joining member was given, until its log has one. */
-  told: Members;
+  bootstrapped: Members;
   /** The minor of the data, as etcd writes it down from 3.6 on; empty before. */
   storage: string;
   /** By how much its revisions are above the entries of its log: what restores have added. */
@@ -115,7 +115,7 @@ export function emptyDisk(name: string): Disk {
     term: 0,
     log: [],
     commit: 0,
-    told: NO_MEMBERS,
+    bootstrapped: NO_MEMBERS,
     storage: '',
     bump: 0,
     snapshotAt: 0,
@@ -128,13 +128,13 @@ export function emptyDisk(name: string): Disk {
 }
 
 /** The membership as this disk's committed log has it. */
-export function membersOf({ log, commit, told }: Disk): Members {
-  return log[commit - 1]?.members ?? told;
+export function membersOf({ log, commit, bootstrapped }: Disk): Members {
+  return log[commit - 1]?.members ?? bootstrapped;
 }
 
 /** The membership that the newest entry makes: what a leader bases the next change on. */
-export function newestMembers({ log, told }: Disk): Members {
-  return log.at(-1)?.members ?? told;
+export function newestMembers({ log, bootstrapped }: Disk): Members {
+  return log.at(-1)?.members ?? bootstrapped;
 }
 
 export function votersOf({ rows }: Members): Row[] {

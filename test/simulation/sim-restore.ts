@@ -7,7 +7,7 @@ import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
 export interface RestoreHooks extends WorkflowHooks {
-  readonly told: (what: string) => void;
+  readonly log: (what: string) => void;
   /** The workflow of the cluster is to look. */
   readonly wake: () => void;
 }
@@ -45,11 +45,11 @@ export class SimRestore extends SimWorkflows<RestoreResource, RestoreInMemory> {
 
   protected saw({ decision, summary }: RestoreAssessment): void {
     const why = decision.kind === 'blocked' ? ` ${decision.reason}` : '';
-    this.#hooks.told(`${this.#name} ${summary?.phase}: ${decision.kind}${why}`);
+    this.#hooks.log(`${this.#name} ${summary?.phase}: ${decision.kind}${why}`);
   }
 
   protected did({ kind }: RestoreWork['step'], outcome: string): void {
-    if (outcome !== 'done') this.#hooks.told(`${this.#name} ${kind}: ${outcome}`);
+    if (outcome !== 'done') this.#hooks.log(`${this.#name} ${kind}: ${outcome}`);
   }
 
   protected override wake(): void {

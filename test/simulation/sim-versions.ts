@@ -1,7 +1,7 @@
 /**
  * What etcd's releases do to each other through the data that they leave behind: which binary runs on which disk, when the
  * cluster agrees on a newer minor, and what old releases have left behind that newer ones trip over. As found on real
- * binaries (docs/operations/upgrade.md, test/integration/etcd-upgrade.integration.test.ts) and told upstream.
+ * binaries (docs/operations/upgrade.md, test/integration/etcd-upgrade.integration.test.ts) and reported upstream.
  */
 import { isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
 import type { Disk, Entry, Process } from './sim-raft.ts';

@@ -23,7 +23,7 @@ export interface WatcherSurroundings {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Signals the workflow of a resource. */
-  readonly tell: (ref: ResourceRef) => void;
+  readonly signal: (ref: ResourceRef) => void;
 }
 
 /** Of one tick of a storm: that watches become late, or quick again, and that another replica watches from now on. */
@@ -37,7 +37,7 @@ const MOSTLY_MS = 2_000;
 
 const nobody = (): void => {};
 /** It writes nothing while Temporal answers. */
-const NO_AUDIT: Audit = { created: nobody, deleted: nobody, patched: nobody, told: nobody };
+const NO_AUDIT: Audit = { created: nobody, deleted: nobody, patched: nobody, written: nobody };
 const NO_LOGGER = { debug: nobody, info: nobody, warn: nobody };
 
 interface Feed {
@@ -116,7 +116,7 @@ export class SimWatcher {
 
   #begin(): void {
     this.#beginsAt = undefined;
-    const { kube, members, now, tell } = this.#around;
+    const { kube, members, now, signal } = this.#around;
     const client = kube.client(NO_AUDIT);
     const random = this.#random;
     const clock: Clock = {
@@ -138,8 +138,8 @@ export class SimWatcher {
       kube: client,
       reflector: this.#reflector,
       temporal: {
-        tell: async ref => tell(ref),
-        tellIfRunning: async ref => tell(ref),
+        tell: async ref => signal(ref),
+        tellIfRunning: async ref => signal(ref),
         state: async () => ({ awaited: undefined }),
         problems: async () => 'unsupported',
         pollers: async () => [],

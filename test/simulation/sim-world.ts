@@ -85,7 +85,7 @@ export class SimWorld {
   stormy = true;
   /** How far the operator's clock is ahead of everybody else's, in milliseconds. */
   skewMs = 0;
-  /** How long a member takes to tell what its keys come to, in milliseconds. */
+  /** How long a member takes to hash its keys, in milliseconds. */
   hashesTakeMs = 0;
   /** Another operator that does the same at the same time; undefined: none. */
   rival: SimOperator | undefined;
@@ -140,7 +140,7 @@ export class SimWorld {
             etcd: this.etcd,
             members: { member: target => this.#dial(target) },
             now: clock.now,
-            tell: ref => this.#signalWorkflow(ref),
+            signal: ref => this.#signalWorkflow(ref),
           })
         : undefined;
     this.#makeOperator = ({ metadata: { uid = '' } }) =>
@@ -157,7 +157,7 @@ export class SimWorld {
         this.passes += 1;
         this.decision = decision;
         coverage.saw(decision, actor);
-        this.tell(
+        this.record(
           decision.kind === 'operate'
             ? `plan ${decision.operation}: ${decision.plan[0]?.summary}`
             : `plan ${decision.kind} ${'reason' in decision ? `${decision.reason}: ${decision.message}` : ''}`,
@@ -167,7 +167,7 @@ export class SimWorld {
         this.stepsEnded += 1;
         if (this.pausesNext) this.#pauseNow();
         coverage.did(step, outcome);
-        this.tell(`did ${step.kind} ${'member' in step ? step.member : ''}: ${outcome}`);
+        this.record(`did ${step.kind} ${'member' in step ? step.member : ''}: ${outcome}`);
       },
     });
   }
@@ -182,7 +182,7 @@ export class SimWorld {
     this.operator.begin();
   }
 
-  tell(what: string): void {
+  record(what: string): void {
     if (this.story.at(-1)?.endsWith(what) === true) return;
     this.story.push(`${this.ticks} ${what}`);
     if (this.story.length > 4_000) this.story.splice(0, 2_000);
@@ -206,7 +206,7 @@ export class SimWorld {
 
   #pauseNow(): void {
     this.pausesNext = false;
-    this.tell('! paused at the end of a step');
+    this.record('! paused at the end of a step');
     this.operator.paused = { by: 'somebody' };
     this.wake();
   }
@@ -224,8 +224,8 @@ export class SimWorld {
       wait: ms => this.#pause(ms),
       moment: () => this.#pause(200),
       saw: ({ decision }) =>
-        this.tell(`the other plans ${decision.kind === 'operate' ? decision.step.kind : decision.kind}`),
-      did: (step, outcome) => this.tell(`the other did ${step.kind}: ${outcome}`),
+        this.record(`the other plans ${decision.kind === 'operate' ? decision.step.kind : decision.kind}`),
+      did: (step, outcome) => this.record(`the other did ${step.kind}: ${outcome}`),
     });
     this.rival.begin();
   }
@@ -270,7 +270,7 @@ export class SimWorld {
           now: () => this.now,
           wait: ms => this.#pause(ms),
           moment: () => this.#pause(200),
-          told: what => this.tell(what),
+          log: what => this.record(what),
           wake: () => this.#wakeCluster(),
         },
       );
@@ -342,7 +342,7 @@ export class SimWorld {
     if (planned === undefined) return;
     this.happened.push(planned.ordinal);
     const what = FAULTS[planned.name](this, planned.random);
-    if (what !== undefined) this.tell(`! ${planned.name} ${what}`);
+    if (what !== undefined) this.record(`! ${planned.name} ${what}`);
   }
 
   /** One call arrives, or does not, or its answer does not. */
@@ -351,7 +351,7 @@ export class SimWorld {
     const [call] = calls.pending.splice(random.below(calls.pending.length), 1);
     if (call === undefined) return false;
     this.fate = undefined;
-    if (fate !== undefined) this.tell(`! ${fate} ${call.what} of ${call.attempt.activity}`);
+    if (fate !== undefined) this.record(`! ${fate} ${call.what} of ${call.attempt.activity}`);
     if (fate === 'crashBefore' || fate === 'crashAfter') return this.#crash(call, fate === 'crashAfter');
     if (fate === 'apiError') return this.#refuse(call);
     if (fate === 'lostAnswer') return this.#lose(call);

@@ -131,7 +131,7 @@ function kindOf(failure: string | undefined): string {
 /** Faults end, and users let the operator work. */
 function calm(world: SimWorld): void {
   world.stormy = false;
-  world.tell('calm');
+  world.record('calm');
   for (const process of world.etcd.processes.values())
     world.etcd.set(process, { frozen: false, zone: 0, hidden: false });
   world.kubelet.stuck.clear();
@@ -312,7 +312,7 @@ async function leave(world: SimWorld): Promise<void> {
   const kept = there();
   // What has no quorum and no backup is as lost when it is taken up.
   const isLost = world.decision.reason === 'MemberLost';
-  world.tell(isOrphaned ? 'deleted as an orphan' : 'deleted, its claims retained');
+  world.record(isOrphaned ? 'deleted as an orphan' : 'deleted, its claims retained');
   if (isOrphaned) invariants.orphanedAt = world.ticks;
   if (isOrphaned) kube.orphan('EtcdCluster', CLUSTER);
   else kube.delete('EtcdCluster', CLUSTER);
@@ -356,7 +356,7 @@ function clearAway(world: SimWorld): void {
 
 /** The resource is deleted: nothing of it may stay but what was to be kept. */
 async function destroy(world: SimWorld): Promise<void> {
-  world.tell('deleted');
+  world.record('deleted');
   world.kube.delete('EtcdCluster', CLUSTER);
   world.wake();
   const end = world.ticks + 20_000;

@@ -22,7 +22,7 @@ const KEPT = [
   {
     seed: 1_000_055,
     most: 12_000,
-    showed: 'a cluster id that only a quorum told was forgotten with the status that was lost again',
+    showed: 'a cluster id that only a quorum reported was forgotten with the status that was lost again',
   },
   { seed: 7_026, most: 3_000, showed: 'a learner whose node was gone with its volume was waited for' },
 ] as const;

@@ -17,8 +17,8 @@ const OPERATOR = 'namespace="etcd-operator",pod="etcd-operator-0"';
 const MEMBER = { namespace: 'shop', etcd_cluster: 'example', pod: 'example-1' } as const;
 const OF_MEMBER = 'namespace="shop",etcd_cluster="example",pod="example-1"';
 
-/** A story for each reason of the condition that metrics tell, or for these. */
-function told(kind: string, type: string, ...reasons: readonly string[]): readonly Story[] {
+/** A story for each reason of the condition that metrics report, or for these. */
+function reported(kind: string, type: string, ...reasons: readonly string[]): readonly Story[] {
   const rows = TOLD_CONDITIONS.filter(
     row => row.kind === kind && row.type === type && (reasons.length === 0 || reasons.includes(row.reason)),
   );
@@ -44,15 +44,15 @@ function slow(histogram: string): readonly Story[] {
 const one = (series: Story['series'], labels: Story['labels'] = {}): readonly Story[] => [{ series, labels }];
 
 export const STORIES: Readonly<Record<string, readonly Story[]>> = {
-  EtcdClusterQuorumLost: told('EtcdCluster', 'QuorumAtRisk', 'QuorumLost', 'AllVolumesLost'),
-  EtcdClusterQuorumAtRisk: told(
+  EtcdClusterQuorumLost: reported('EtcdCluster', 'QuorumAtRisk', 'QuorumLost', 'AllVolumesLost'),
+  EtcdClusterQuorumAtRisk: reported(
     'EtcdCluster',
     'QuorumAtRisk',
     'NoMarginLeft',
     'MembersUnreachable',
     'AccessDenied',
   ),
-  EtcdClusterUnavailable: told(
+  EtcdClusterUnavailable: reported(
     'EtcdCluster',
     'Available',
     'NoQuorum',
@@ -65,8 +65,8 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'AccessDenied',
     'NotLookedAt',
   ),
-  EtcdClusterAlarm: told('EtcdCluster', 'Healthy', 'AlarmRaised'),
-  EtcdClusterMembersUnhealthy: told(
+  EtcdClusterAlarm: reported('EtcdCluster', 'Healthy', 'AlarmRaised'),
+  EtcdClusterMembersUnhealthy: reported(
     'EtcdCluster',
     'Healthy',
     'MembersUnhealthy',
@@ -74,8 +74,8 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'MembersUnreachable',
     'AccessDenied',
   ),
-  EtcdClusterNotCreated: told('EtcdCluster', 'Available', 'Creating', 'NotCreated'),
-  EtcdClusterSpecRefused: [...told('EtcdCluster', 'SpecValid'), ...told('EtcdCluster', 'VersionSupported')],
+  EtcdClusterNotCreated: reported('EtcdCluster', 'Available', 'Creating', 'NotCreated'),
+  EtcdClusterSpecRefused: [...reported('EtcdCluster', 'SpecValid'), ...reported('EtcdCluster', 'VersionSupported')],
   EtcdClusterDatabaseNearQuota: one(
     {
       [`etcd_operator_cluster_db_size_bytes{${OF_CLUSTER}}`]: { bad: 81, good: 79 },
@@ -83,29 +83,29 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     },
     RESOURCE,
   ),
-  EtcdClusterVolumeNotResized: told('EtcdCluster', 'StorageResized'),
-  EtcdClusterApprovalWaiting: told('EtcdCluster', 'Progressing', 'AwaitingApproval'),
-  EtcdClusterBlocked: told('EtcdCluster', 'Progressing', 'Blocked', 'Waiting'),
-  EtcdClusterPausedForLong: told('EtcdCluster', 'Paused'),
+  EtcdClusterVolumeNotResized: reported('EtcdCluster', 'StorageResized'),
+  EtcdClusterApprovalWaiting: reported('EtcdCluster', 'Progressing', 'AwaitingApproval'),
+  EtcdClusterBlocked: reported('EtcdCluster', 'Progressing', 'Blocked', 'Waiting'),
+  EtcdClusterPausedForLong: reported('EtcdCluster', 'Paused'),
   EtcdRequestWaiting: one(
     { 'etcd_operator_requests_oldest_waiting_seconds{namespace="etcd-operator"}': { bad: 61, good: 0 } },
     { namespace: 'etcd-operator' },
   ),
-  EtcdClusterVersionLosesData: told('EtcdCluster', 'VersionOutdated', 'BelowDataLossFloor'),
-  EtcdClusterVersionVulnerable: told('EtcdCluster', 'VersionOutdated', 'BelowSecurityFloor'),
-  EtcdClusterPodMayStartEmpty: told('EtcdCluster', 'PodsOutdated', 'MayStartEmpty'),
-  EtcdClusterPodsOutdated: told('EtcdCluster', 'PodsOutdated', 'MadeByEarlierRelease'),
+  EtcdClusterVersionLosesData: reported('EtcdCluster', 'VersionOutdated', 'BelowDataLossFloor'),
+  EtcdClusterVersionVulnerable: reported('EtcdCluster', 'VersionOutdated', 'BelowSecurityFloor'),
+  EtcdClusterPodMayStartEmpty: reported('EtcdCluster', 'PodsOutdated', 'MayStartEmpty'),
+  EtcdClusterPodsOutdated: reported('EtcdCluster', 'PodsOutdated', 'MadeByEarlierRelease'),
   EtcdBackupLate: one(
     { [`etcd_operator_backup_due_timestamp_seconds{${OF_CLUSTER}}`]: { bad: -1, good: 1e12 } },
     RESOURCE,
   ),
-  EtcdBackupFailed: told('EtcdBackup', 'Succeeded', 'Failed'),
-  EtcdBackupNotVerified: told('EtcdBackup', 'Succeeded', 'BackupNotVerified'),
-  EtcdBackupScheduleInvalid: told('EtcdBackup', 'ScheduleValid'),
-  EtcdClusterNoVerifiedBackup: told('EtcdCluster', 'BackedUp'),
-  EtcdRestoreWaiting: told('EtcdRestore', 'Accepted'),
-  EtcdRestoreFailed: told('EtcdRestore', 'Succeeded'),
-  EtcdCertificateExpiresSoon: told('EtcdCluster', 'TLSReady', 'ExpiresSoon'),
+  EtcdBackupFailed: reported('EtcdBackup', 'Succeeded', 'Failed'),
+  EtcdBackupNotVerified: reported('EtcdBackup', 'Succeeded', 'BackupNotVerified'),
+  EtcdBackupScheduleInvalid: reported('EtcdBackup', 'ScheduleValid'),
+  EtcdClusterNoVerifiedBackup: reported('EtcdCluster', 'BackedUp'),
+  EtcdRestoreWaiting: reported('EtcdRestore', 'Accepted'),
+  EtcdRestoreFailed: reported('EtcdRestore', 'Succeeded'),
+  EtcdCertificateExpiresSoon: reported('EtcdCluster', 'TLSReady', 'ExpiresSoon'),
   EtcdCertificateExpiresNow: one(
     {
       [`etcd_operator_cluster_certificate_expiry_timestamp_seconds{${OF_CLUSTER}}`]: {
@@ -115,7 +115,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     },
     RESOURCE,
   ),
-  EtcdCertificateInvalid: told('EtcdCluster', 'TLSReady').slice(0, -1),
+  EtcdCertificateInvalid: reported('EtcdCluster', 'TLSReady').slice(0, -1),
   EtcdOperatorDown: one({ [`etcd_operator_watcher_leader{${OPERATOR}}`]: { bad: Number.NaN, good: 1 } }),
   EtcdOperatorNotWatching: one(
     {
@@ -154,9 +154,9 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     { namespace: 'etcd-operator' },
   ),
   EtcdOperatorWorkflowStuck: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind =>
-    told(kind, 'WorkflowStuck'),
+    reported(kind, 'WorkflowStuck'),
   ),
-  EtcdOperatorRetrying: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind => told(kind, 'Retrying')),
+  EtcdOperatorRetrying: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind => reported(kind, 'Retrying')),
   EtcdOperatorUncaughtErrors: one(
     { [`etcd_operator_uncaught_errors_total{${OPERATOR},origin="uncaughtException"}`]: { growsBy: 1 } },
     { namespace: 'etcd-operator' },

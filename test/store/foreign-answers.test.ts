@@ -103,9 +103,9 @@ test.each(['ABS', 'OSS', 'GCS'] as const)(
       which === 'GCS'
         ? JSON.stringify({ error: { code: 403, message: said, errors: [{ reason: 'forbidden' }] } })
         : `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>${said}</Message></Error>`;
-    const told = await listing(which);
-    expect(told).toMatch(/bad .* end/);
-    expect(told).not.toMatch(/\p{Cc}/u);
+    const reported = await listing(which);
+    expect(reported).toMatch(/bad .* end/);
+    expect(reported).not.toMatch(/\p{Cc}/u);
   },
 );
 

@@ -107,10 +107,10 @@ describe.each(TYPES)('%s', type => {
     const talking = await listen(createPlainServer(socket => socket.end('SSH-2.0-canary\r\n')));
     const closed = await listen(createPlainServer());
     await new Promise(resolve => closed.close(resolve));
-    const told = new Set<string>();
+    const reported = new Set<string>();
     const ask = async (endpoint: string) => {
       const { code, message } = await listing(type, { endpoint, allowed });
-      told.add(`${code}: ${message.replaceAll(endpoint, '')}`);
+      reported.add(`${code}: ${message.replaceAll(endpoint, '')}`);
     };
     await ask(`http://127.0.0.1:${portOf(silent)}`);
     await ask(`http://127.0.0.1:${portOf(talking)}`);
@@ -122,8 +122,8 @@ describe.each(TYPES)('%s', type => {
       await ask(`https://127.0.0.1:${port}`);
     }
     for (const each of [silent, talking]) each.close();
-    expect([...told]).toHaveLength(1);
-    expect([...told][0]).toMatch(/^unavailable: .* is not reachable as a store/);
+    expect([...reported]).toHaveLength(1);
+    expect([...reported][0]).toMatch(/^unavailable: .* is not reachable as a store/);
   });
 });
 

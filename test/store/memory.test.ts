@@ -1,4 +1,4 @@
-/** Many stores at once: what they tell is bounded together, and those of one namespace take from no other. */
+/** Many stores at once: what they answer is bounded together, and those of one namespace take from no other. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

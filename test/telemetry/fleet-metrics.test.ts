@@ -84,11 +84,11 @@ test('the fleet is reported as a whole, whichever clusters have gauges of their 
     name: `b-${at}`,
     figures: { lastSuccess, dueBy, size: undefined, kept: 0 },
   });
-  const told = await lines(0, {
+  const notified = await lines(0, {
     clusters: fleet,
     backups: [backup(1, 500, NOW / 1000 + 1), backup(2, 400, NOW / 1000 - 1), backup(3, undefined)],
   });
-  expect(told.map(line => line.replace('etcd_operator_fleet_', ''))).toEqual([
+  expect(notified.map(line => line.replace('etcd_operator_fleet_', ''))).toEqual([
     'clusters{available="true"} 2999',
     'clusters{available="false"} 1',
     'clusters_by_margin{margin="lost"} 1',
@@ -131,13 +131,13 @@ test('an operation is reported while it is under way, of its cluster and of the 
     cluster(3, WELL, { operation: 'scaleCluster' }),
     cluster(4, WELL, { operation: 'upgradeCluster' }),
   ];
-  const told = (found: readonly string[]) => found.filter(line => line.includes('operation='));
-  expect(told(await lines(2, { clusters }))).toEqual(
+  const notified = (found: readonly string[]) => found.filter(line => line.includes('operation='));
+  expect(notified(await lines(2, { clusters }))).toEqual(
     expect.arrayContaining([
       'etcd_operator_fleet_operations{operation="scaleCluster"} 2',
       'etcd_operator_fleet_operations{operation="upgradeCluster"} 1',
       'etcd_operator_cluster_operation{namespace="team-4",name="c-4",operation="upgradeCluster"} 1',
     ]),
   );
-  expect(told(await lines(2, { clusters: clusters.slice(0, 1) }))).toEqual([]);
+  expect(notified(await lines(2, { clusters: clusters.slice(0, 1) }))).toEqual([]);
 });

@@ -49,7 +49,7 @@ describe('what a Secret holds', () => {
       /encrypted/,
     ],
     ['an authority that is no PEM', { ca: 'secret words' }, 'ca', /no PEM block/],
-  ])('%s is told without quoting it', (_, material, part, said) => {
+  ])('%s is reported without quoting it', (_, material, part, said) => {
     const [fault] = faultsOf(material);
     expect(fault).toMatchObject({ part, kind: 'Malformed' });
     expect(fault?.detail).toMatch(said);

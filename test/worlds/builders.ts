@@ -74,7 +74,7 @@ export function stampsIn(status: EtcdClusterStatus): { readonly annotations?: Re
   return { annotations };
 }
 
-/** The resource, of three members and nothing recorded unless told otherwise. */
+/** The resource, of three members and nothing recorded by default. */
 export function aCluster(
   given: {
     readonly spec?: EtcdClusterSpec;

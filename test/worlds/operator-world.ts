@@ -182,7 +182,7 @@ export class OperatorWorld implements Ground {
     this.#process = this.#boot();
   }
 
-  /** The operator's process dies once, as told; `run` starts another. */
+  /** The operator's process dies once, as configured; `run` starts another. */
   kill(kill: Kill): void {
     this.#kill = kill;
   }

@@ -235,7 +235,7 @@ describe('the number of keys', () => {
   const KEYS = 17;
 
   /** The numbers that a finished backup has, in its manifest and in the status. */
-  async function told(prepare: (world: BackupWorld, cluster: FakeCluster) => void): Promise<unknown[]> {
+  async function reported(prepare: (world: BackupWorld, cluster: FakeCluster) => void): Promise<unknown[]> {
     const world = aWorld();
     const { cluster } = world.etcd.process('10.0.0.1');
     cluster.keys = KEYS;
@@ -260,22 +260,22 @@ describe('the number of keys', () => {
   };
 
   it('is noted of a cluster that no one writes to', async () => {
-    expect(await told(() => {})).toEqual([KEYS, KEYS]);
+    expect(await reported(() => {})).toEqual([KEYS, KEYS]);
   });
 
   it('is not noted when a key is written while the snapshot is taken, or one is deleted and another made', async () => {
     const written = (made: number) => (world: BackupWorld, cluster: FakeCluster) =>
       midway(world, () => Object.assign(cluster, { keys: KEYS + made, revision: cluster.revision + 2 }));
-    for (const made of [1, 0]) expect(await told(written(made))).toEqual([undefined, undefined]);
+    for (const made of [1, 0]) expect(await reported(written(made))).toEqual([undefined, undefined]);
   });
 
   it.each(['timeout', 'denied'] as const)('is not noted when counting fails: %s', async code => {
-    expect(await told((_, cluster) => void (cluster.countFails = code))).toEqual([undefined, undefined]);
+    expect(await reported((_, cluster) => void (cluster.countFails = code))).toEqual([undefined, undefined]);
   });
 
   it('is not noted when no one can say any more whether something was written', async () => {
     const cutOff = (world: BackupWorld) => midway(world, host => world.etcd.set(host, 'isolated'));
-    expect(await told(cutOff)).toEqual([undefined, undefined]);
+    expect(await reported(cutOff)).toEqual([undefined, undefined]);
   });
 });
 

@@ -99,7 +99,7 @@ describe('an old cluster', () => {
       { service: { labels: { a: 'ä' } } },
       'spec.service.labels has the value',
     ],
-  ])('with %s is not touched, and told why', (_what, spec, words, name) => {
+  ])('with %s is not changed, and the reason is reported', (_what, spec, words, name) => {
     const { blocking } = validateCluster(cluster(spec, name));
     expect(blocking).toMatchObject([{ type: 'SpecValid', status: 'False', reason: 'Invalid' }]);
     expect(blocking[0]?.message).toContain(words);
@@ -173,7 +173,7 @@ describe('a backup', () => {
       { storageType: 'S3', s3: { path: 'a/b' }, etcdEndpoints: ['example:2379', 'ftp://example:2379'] },
       'spec.etcdEndpoints[1] "ftp://example:2379" must begin with',
     ],
-  ])('with %s that leads nowhere, older than the schema, is told what to write', (_what, bad, words) => {
+  ])('with %s that leads nowhere, older than the schema, gets a message with what to write', (_what, bad, words) => {
     const { blocking } = validateBackup({ spec: bad });
     expect(blocking).toMatchObject([{ type: 'SpecValid', status: 'False' }]);
     expect(blocking[0]?.message).toContain(words);
@@ -214,7 +214,7 @@ describe('a restore', () => {
       { ...spec, etcdCluster: { name: 'My_Etcd' } },
       'spec.etcdCluster.name "My_Etcd"',
     ],
-  ])('with %s is told what to write', (_what, bad, words) => {
+  ])('with %s gets a message with what to write', (_what, bad, words) => {
     expect(validateRestore({ spec: bad }).blocking[0]?.message).toContain(words);
   });
 });

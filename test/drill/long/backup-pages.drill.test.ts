@@ -167,9 +167,9 @@ test('by schedule: aborted, paused, resumed, and verified by a restore on the si
   expect(said?.lastVerifiedRestore).toBeDefined();
   await poll(async () => (await world.kube.get(pod)) === undefined, { timeoutMs: 60_000 });
   const [, manifestBytes] = [...(await store.contents())].find(([key]) => /^nightly.*json$/.test(key)) ?? [];
-  const told = JSON.parse(manifestBytes?.toString() ?? '{}');
-  expect(told.entry.verified).toBe('Restore');
-  expect(told.live).toBeDefined();
+  const reported = JSON.parse(manifestBytes?.toString() ?? '{}');
+  expect(reported.entry.verified).toBe('Restore');
+  expect(reported.live).toBeDefined();
 });
 
 test('of any etcd, with certificates and a user', async () => {

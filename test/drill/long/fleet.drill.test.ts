@@ -21,7 +21,7 @@ import { memberProcesses } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
 
 const NAMESPACE = 'drill-fleet';
-/** Twenty, or what FLEET says: on a machine with other work, fewer tell as well what the time goes into. */
+/** Twenty, or what FLEET says: on a machine with other work, fewer show as well what the time goes into. */
 const MANY = Number(process.env['FLEET'] ?? 20);
 const names = Array.from({ length: MANY }, (_, index) => `fleet-${index}`);
 /** For what hangs; a machine that is busy with other things is no failure. */

@@ -142,8 +142,8 @@ test('with a task queue of its own it starts workflows again that were terminate
   await world().temporal('workflow', 'terminate', '--yes', '--reason', 'a drill', '--query', query);
   const workflow = (await status())?.workflowID ?? '';
   await poll(async () => {
-    const told = await world().temporal('workflow', 'describe', '-w', workflow, '-o', 'json');
-    return told.includes('RUNNING') && told.includes(`"etcd-operator-${at.namespace}"`);
+    const reported = await world().temporal('workflow', 'describe', '-w', workflow, '-o', 'json');
+    return reported.includes('RUNNING') && reported.includes(`"etcd-operator-${at.namespace}"`);
   }, WAIT);
   await poll(async () => (await condition('PassFailing'))?.status !== 'True', WAIT);
   await cluster.apply({ size: 3, paused: true });

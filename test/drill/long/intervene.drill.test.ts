@@ -122,8 +122,8 @@ test.each([
     await poll(async () => (await handbook.type('workflow list')).includes(at.name));
     const approve = (commands: string) => commands.replaceAll('8e9e05c5', id);
     if (!kill) return void (await handbook.type('signal -w $W --name approve', approve));
-    const told = await handbook.typeBlock('update execute -w $W --name approve', approve);
-    expect(told).toContain(`replaceMember of ${id} is approved`);
+    const reported = await handbook.typeBlock('update execute -w $W --name approve', approve);
+    expect(reported).toContain(`replaceMember of ${id} is approved`);
     expect(killOperators(world)).toBeGreaterThan(0);
   });
   const { replacements } = (await readCluster(world, at.namespace, at.name))?.status ?? {};

@@ -28,7 +28,7 @@ async function edit(name: string, spec: object): Promise<void> {
 }
 
 /** The message of the condition once it says what is looked for. */
-function told(name: string, type: string, said: RegExp): Promise<string> {
+function reported(name: string, type: string, said: RegExp): Promise<string> {
   const read = async (): Promise<EtcdCluster['status']> =>
     (await readCluster(world, NAMESPACE, name))?.status;
   return poll(
@@ -49,7 +49,7 @@ test('a memory limit that is too low is reported with the limit and the restarts
   await edit(at.name, limited('8Mi'));
   const killed =
     /^small-\d was started again (?:once|\d+ times), last after \S+: the kernel ended it because it used more memory than its limit of 8Mi \(OOMKilled\); raise spec\.pod\.resources\.limits\.memory$/;
-  await told(at.name, 'OutOfMemory', killed);
+  await reported(at.name, 'OutOfMemory', killed);
   const { status } = (await readCluster(world, NAMESPACE, at.name)) ?? {};
   const member = status?.members?.details?.find(({ lastExit }) => lastExit !== undefined);
   expect(member).toMatchObject({ restarts: expect.any(Number), lastExit: expect.stringContaining('8Mi') });
@@ -82,7 +82,7 @@ test('data of the v2 API, which stops an upgrade, is reported in words and the m
   );
   await awaitRunning(world, at);
   await edit(at.name, { version: '3.6.16' });
-  const message = await told(
+  const message = await reported(
     at.name,
     'UpgradeBlocked',
     /keys of the v2 API, with which etcd 3\.6 and later do not start/,

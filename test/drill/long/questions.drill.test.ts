@@ -151,12 +151,12 @@ describe.each(['kubectl', 'plugin'] as const)('with %s', way => {
     await type('Replace that member.', way, line => line.replace('example-1', member));
     await poll(async () => !(await uids()).has(member), WAIT);
     await awaitCondition(world, at, { type: 'Healthy', timeoutMs: 240_000 });
-    const told = await poll(async () => {
+    const reported = await poll(async () => {
       const text = await type('What happened last night, and who asked?', way);
       return text.includes('replaceMember') && text;
     }, WAIT);
     const who = (await shell.run("kubectl auth whoami -o jsonpath='{.status.userInfo.username}'")).trim();
-    expect(told).toContain(who);
+    expect(reported).toContain(who);
   });
 
   test('a backup is made, and is known to be good', async () => {

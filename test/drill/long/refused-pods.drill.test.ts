@@ -1,4 +1,4 @@
-/** Pods that a policy or a quota of the namespace refuses: found before a member is stopped or added, and told with what to do. */
+/** Pods that a policy or a quota of the namespace refuses: found before a member is stopped or added, and reported with what to do. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -78,8 +78,8 @@ test('a restore for whose pods there is no room stops no member, and is made whe
   ]);
   expect(await restores.etcdctl(at.name, 'get', 'a', '--print-value-only')).toBe('1');
   expect(await readyEndpoints(world, at.namespace, at.name)).toHaveLength(1);
-  const { status: told } = (await readCluster(world, at.namespace, at.name)) ?? {};
-  const progressing = told?.conditions?.find(({ type }) => type === 'Progressing');
+  const { status: reported } = (await readCluster(world, at.namespace, at.name)) ?? {};
+  const progressing = reported?.conditions?.find(({ type }) => type === 'Progressing');
   expect(progressing?.message).toContain('exceeded quota');
 
   // Not enough for both pods that bring the backup from one claim to another.

@@ -52,12 +52,12 @@ interface Event {
 async function upgradedOnce(version: string): Promise<void> {
   const listed = await cluster.kubectl('get', 'events', '--output=json');
   const { items } = JSON.parse(listed) as { items: Event[] };
-  const told = items.filter(
+  const reported = items.filter(
     ({ reason, message }) => reason === 'MemberUpgraded' && message.includes(version),
   );
-  expect(told).toHaveLength(SIZE);
-  expect(new Set(told.map(({ message }) => message)).size).toBe(SIZE);
-  expect(told.map(({ count }) => count ?? 1)).toEqual(told.map(() => 1));
+  expect(reported).toHaveLength(SIZE);
+  expect(new Set(reported.map(({ message }) => message)).size).toBe(SIZE);
+  expect(reported.map(({ count }) => count ?? 1)).toEqual(reported.map(() => 1));
 }
 
 /** Waits for so long, and sees that clients are served meanwhile. */

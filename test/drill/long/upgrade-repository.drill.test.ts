@@ -25,14 +25,14 @@ async function images(): Promise<string[]> {
 }
 
 /** Everything that was said on the way. */
-const told = new Set<string>();
+const reported = new Set<string>();
 
 /** Waits until the upgrade has failed with this version, and every member runs and is ready with the image that ran before. */
 async function isTakenBack(failed: string): Promise<void> {
   await poll(
     async () => {
       const now = await conditions();
-      for (const { message = '' } of now) told.add(message);
+      for (const { message = '' } of now) reported.add(message);
       const isSaid = now.some(({ message }) => message?.includes(failed) === true);
       const isBlocked = now.some(({ type, reason }) => type === 'Progressing' && reason === 'Blocked');
       const { status } = (await readCluster(world, NAMESPACE, NAME)) ?? {};
@@ -41,7 +41,7 @@ async function isTakenBack(failed: string): Promise<void> {
     {
       timeoutMs: 300_000,
       intervalMs: 500,
-      otherwise: async () => JSON.stringify([await images(), [...told], await conditions()], null, 1),
+      otherwise: async () => JSON.stringify([await images(), [...reported], await conditions()], null, 1),
     },
   );
 }
@@ -66,6 +66,6 @@ test('a version that does not exist from a registry that does not: the way back 
   });
   await awaitRunning(world, AT);
   tell('upgraded');
-  console.log([...told].join('\n'));
-  for (const message of told) expect(message).not.toMatch(/restore the backup/);
+  console.log([...reported].join('\n'));
+  for (const message of reported) expect(message).not.toMatch(/restore the backup/);
 }, 900_000);

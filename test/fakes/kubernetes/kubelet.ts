@@ -1,6 +1,6 @@
 /**
  * Kubelet, scheduler and volume binder in memory: pods of a FakeKube get an address and run their etcd in a FakeEtcd
- * on the disk that their volume names; claims are bound; pods that are being deleted end. Acts when told to (`settle`),
+ * on the disk that their volume names; claims are bound; pods that are being deleted end. Acts on call (`settle`),
  * so that a test decides when the world moves on.
  */
 import type { KubeObject } from '../../../src/kube/port.ts';
@@ -60,7 +60,7 @@ export class FakeKubelet {
   readonly #volumes = new Map<string, FakeStore>();
   /** What each pod runs, by uid. */
   readonly #images = new Map<string, string>();
-  /** Containers that run and are not told of yet, by pod. */
+  /** Containers that run and are not reported yet, by pod. */
   readonly #unreported = new Map<string, string>();
   /** Arguments with which each container was started, in order. */
   readonly starts: { readonly pod: string; readonly args: readonly string[]; readonly failure?: string }[] =

@@ -56,10 +56,10 @@ test('a worker whose poll was refused for good ends the other one, and its failu
 test('both refused: it is reported once, and nothing hangs', async () => {
   const [one, other] = [new WorkerDouble(), new WorkerDouble()];
   const running = together([one, other], CHECK_MS).run();
-  const told: unknown[] = [];
-  running.catch((error: unknown) => told.push(error));
+  const reported: unknown[] = [];
+  running.catch((error: unknown) => reported.push(error));
   one.pollIsRefused();
   other.pollIsRefused();
-  await poll(async () => told.length > 0, { timeoutMs: 10_000 });
-  expect(told).toHaveLength(1);
+  await poll(async () => reported.length > 0, { timeoutMs: 10_000 });
+  expect(reported).toHaveLength(1);
 });

@@ -46,7 +46,7 @@ describe('a certificate', () => {
     ['signed by one of two, of which members have read the other', { signers: [OLD, NEW] }, undefined, 0],
     ['signed by what nobody has read', { signers: [NEW], authorities: [OLD, NEW] }, undefined, 1],
     ['signed by what one has not read', { signers: [NEW] }, [{ authorities: { peer: [OLD] } }, {}], 1],
-    ['signed by nobody that is trusted, which is told otherwise', { signers: [] }, undefined, 0],
+    ['signed by no trusted authority, which is reported otherwise', { signers: [] }, undefined, 0],
     ['of which nothing can be read', {}, undefined, 0],
     ['beside pods of which it is not known', { signers: [NEW] }, [{}, {}], 0],
     [

@@ -56,7 +56,7 @@ describe('a member that does not answer', () => {
       undefined,
     ],
     [
-      'whose claim lost its volume is not lost while a pod of its name runs, whoever owns it',
+      'whose claim lost its volume is not lost while a pod of its name runs, with any owner',
       silent({
         pod: { owned: false },
         claims: [...withoutClaim, aClaim({ name: 'example-1', phase: 'Lost' })],
@@ -64,7 +64,7 @@ describe('a member that does not answer', () => {
       undefined,
     ],
     [
-      'whose claim is gone is not lost while a pod of its name runs, whoever owns it',
+      'whose claim is gone is not lost while a pod of its name runs, with any owner',
       silent({ pod: { owned: false }, claims: withoutClaim }),
       undefined,
     ],
@@ -84,7 +84,7 @@ describe('a member that does not answer', () => {
       undefined,
     ],
     [
-      'that was told to be alone and found no log is lost',
+      'that was started as its own initial cluster and found no log is lost',
       silent({ pod: { ...crashed(ALONE), firstStart: 'sealed' } }),
       'etcd found the volume empty',
     ],
@@ -99,7 +99,7 @@ describe('a member that does not answer', () => {
       'its pod is gone, and its data was stored in the pod',
     ],
     [
-      'that keeps its data in its pod is not lost while a pod of its name is there, whoever owns it',
+      'that keeps its data in its pod is not lost while a pod of its name exists, with any owner',
       ephemeral(silent({ pod: { owned: false }, claims: [] })),
       undefined,
     ],

@@ -83,7 +83,7 @@ describe('a cluster that nothing is to be done for', () => {
       { claims: [aClaim({ name: 'example-0', expandable: false }), ...running.claims.slice(1)] },
     ],
     [
-      'it sleeps and no quorum can tell how the operation that is recorded has ended',
+      'it sleeps and no quorum shows how the recorded operation has ended',
       {
         cluster: aCluster({
           spec: { size: 3, hibernated: true },
@@ -111,7 +111,7 @@ describe('a cluster that nothing is to be done for', () => {
       },
     ],
     [
-      'the status tells of hashes that were compared',
+      'the status contains hashes that were compared',
       {
         cluster: aCluster({
           spec: { size: 3 },

@@ -100,7 +100,7 @@ describe('a restore over a cluster whose id is known', () => {
       silent({ claims: NAMES.map(gone), spec: { hibernated: true }, lostForMs: GRACE_MS }),
     ],
     [
-      'of whose volumes nobody can tell where they are',
+      'whose volumes are at unknown places',
       silent({
         claims: NAMES.map(name => aClaim({ name, home: { node: 'of some label', exists: undefined } })),
         lostForMs: GRACE_MS,

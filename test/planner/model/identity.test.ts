@@ -322,8 +322,8 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     const decision = plan(switched, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'ModeSwitched', plan: [] });
     const members = observedMembers(situationOf(switched));
-    const told = conditionsOf({ observation: situationOf(switched), decision, actor: {}, members });
-    expect(told.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
+    const reported = conditionsOf({ observation: situationOf(switched), decision, actor: {}, members });
+    expect(reported.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
     expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });
 
