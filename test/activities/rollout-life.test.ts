@@ -55,8 +55,12 @@ describe('a changed specification', LONG, () => {
     expect(uids(world).filter(uid => before.pods.includes(uid))).toEqual([]);
     expect(uids(world, 'PersistentVolumeClaim')).toEqual(before.claims);
     expect(world.etcd.clusters[0]?.id).toBe(etcd?.id);
-    const reported = world.events.filter(event => event.reason === 'MemberStopped').map(event => event.message);
-    expect(reported.toSorted()).toEqual(MEMBERS.map(name => `stopped ${name}: argument --snapshot-count added`));
+    const reported = world.events
+      .filter(event => event.reason === 'MemberStopped')
+      .map(event => event.message);
+    expect(reported.toSorted()).toEqual(
+      MEMBERS.map(name => `stopped ${name}: argument --snapshot-count added`),
+    );
     expect(world.cluster.status.lastOperation).toMatchObject({
       type: 'rolloutCluster',
       outcome: 'Succeeded',
@@ -257,7 +261,9 @@ describe('objects that a user edited', LONG, () => {
       },
     });
     expect((await world.run()).decision.kind).toBe('idle');
-    const reported = world.events.filter(({ reason }) => reason === 'ObjectPutBack').map(each => each.message);
+    const reported = world.events
+      .filter(({ reason }) => reason === 'ObjectPutBack')
+      .map(each => each.message);
     expect(reported).toContain('restored PodDisruptionBudget example: spec.minAvailable changed');
     expect(world.kube.peek(service('example-client'))).toMatchObject({
       metadata: { uid, labels: { app: 'etcd', team: 'x' }, annotations: { note: 'theirs' } },

@@ -64,7 +64,8 @@ describe('a restore', () => {
           const found = await readCluster(world, NAMESPACE, CLUSTER);
           const reported = found?.status?.conditions?.find(({ type }) => type === 'BackedUp');
           return (
-            (reported?.status === 'True' && reported.message.includes('from which the cluster was restored')) ||
+            (reported?.status === 'True' &&
+              reported.message.includes('from which the cluster was restored')) ||
             undefined
           );
         },

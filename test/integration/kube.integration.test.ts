@@ -255,7 +255,8 @@ describe('against a real kube-apiserver', () => {
   it('restarts, and a reflector misses nothing: deletion, recreation and change while away', async () => {
     const reported: string[] = [];
     const reports: ReflectorReport[] = [];
-    const note = (what: string) => (object: KubeObject) => void reported.push(`${what} ${object.metadata.name}`);
+    const note = (what: string) => (object: KubeObject) =>
+      void reported.push(`${what} ${object.metadata.name}`);
     const reflector = new Reflector({
       client,
       kind: configMaps,

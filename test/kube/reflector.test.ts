@@ -21,7 +21,8 @@ const timing: Partial<ReflectorTiming> = {
 /** What the handlers were called with, as "added a", "deleted a". */
 function recorder(): { reported: string[]; handler: ObjectHandler } {
   const reported: string[] = [];
-  const note = (what: string) => (object: KubeObject) => void reported.push(`${what} ${object.metadata.name}`);
+  const note = (what: string) => (object: KubeObject) =>
+    void reported.push(`${what} ${object.metadata.name}`);
   return { reported, handler: { added: note('added'), updated: note('updated'), deleted: note('deleted') } };
 }
 

@@ -106,7 +106,8 @@ function written(field: string): EtcdClusterSpec {
   if (field === 'pod.persistentVolumeClaimSpec') return { ...others, pod: { ...others.pod, ...CLAIM } };
   if (field === 'hibernated') return { ...WRITTEN, hibernated: true };
   // Members of another domain are strangers, and then little is asked for at all.
-  if (field === 'pod.ClusterDomain') return { ...WRITTEN, pod: { ...WRITTEN.pod, ClusterDomain: 'corp.internal' } };
+  if (field === 'pod.ClusterDomain')
+    return { ...WRITTEN, pod: { ...WRITTEN.pod, ClusterDomain: 'corp.internal' } };
   if (field.startsWith('TLS.')) return { ...WRITTEN, TLS: { certManager: { issuerRef } } };
   return WRITTEN;
 }
@@ -331,7 +332,10 @@ describe('what is in force', () => {
 
   it('of a new cluster is recorded with the version that it is made with', () => {
     const cluster = aResource({}, {});
-    const observation = { ...seen(living(WRITTEN), cluster), cluster: clusterFacts(effectiveCluster(cluster)) };
+    const observation = {
+      ...seen(living(WRITTEN), cluster),
+      cluster: clusterFacts(effectiveCluster(cluster)),
+    };
     const { settings } = report(observation, plan(observation, {}));
     expect(settings).toMatchObject({ size: 3, version: DEFAULT_VERSION, profile: 'Default' });
   });

@@ -159,7 +159,9 @@ function answer(world: SimWorld, found: KubeObject, reason: string): void {
   const { currentVersion } = statusOf(world);
   if (reason === 'SpecInvalid' && currentVersion !== undefined && wordOf(found).startsWith('etcd ')) {
     if (world.spec.version !== currentVersion) world.edit({ version: currentVersion });
-    return world.record(`! ${reason}: ${found.metadata.name} needs a version that there is: ${currentVersion}`);
+    return world.record(
+      `! ${reason}: ${found.metadata.name} needs a version that there is: ${currentVersion}`,
+    );
   }
   const { confirmClusterID } = found['spec'] as EtcdRestoreSpec;
   // It is confirmed, and its workflow has not looked again.

@@ -275,7 +275,14 @@ export const membershipScenarios = {
     const log = [{ term: 1, members, value: undefined }];
     const { name } = one.disk;
     etcd.stop(one.host);
-    const other = { memberId: one.memberId, clusterId: 'another', term: 1, log, commit: 1, bootstrapped: members };
+    const other = {
+      memberId: one.memberId,
+      clusterId: 'another',
+      term: 1,
+      log,
+      commit: 1,
+      bootstrapped: members,
+    };
     etcd.disks.set(name, { ...emptyDisk(name), ...other });
     await scripted.blockedBy('ClusterIdMismatch');
     await scripted.pass(A_WHILE);

@@ -89,7 +89,8 @@ export const restoreScenarios = {
     await scripted.blockedBy('IdentityUnknown');
     const reported = scripted.world.decision.message ?? '';
     for (const each of copies().flatMap(name => [`pod ${name}`, `claim ${name}`]))
-      if (!reported.includes(each)) throw new Breach(`it is not said that ${each} is to be deleted: ${reported}`);
+      if (!reported.includes(each))
+        throw new Breach(`it is not said that ${each} is to be deleted: ${reported}`);
     for (const name of copies()) {
       scripted.takePod(name);
       scripted.takeClaim(name);

@@ -354,7 +354,11 @@ export class SimEtcd {
     if (members.rows.length !== initial.length) return 'error validating peerURLs: member count is unequal';
     const row = members.rows.find(candidate => candidate.peerUrl === own.peerUrl);
     if (row === undefined) return 'error validating peerURLs: unmatched member';
-    Object.assign(disk, { memberId: row.id, clusterId: this.#askPeers(others)?.clusterId, bootstrapped: members });
+    Object.assign(disk, {
+      memberId: row.id,
+      clusterId: this.#askPeers(others)?.clusterId,
+      bootstrapped: members,
+    });
     return undefined;
   }
 
@@ -384,7 +388,14 @@ export class SimEtcd {
       value: undefined,
     };
     this.#first.set(clusterId, first);
-    Object.assign(disk, { memberId, clusterId, term: 1, log: [first], commit: 1, bootstrapped: first.members });
+    Object.assign(disk, {
+      memberId,
+      clusterId,
+      term: 1,
+      log: [first],
+      commit: 1,
+      bootstrapped: first.members,
+    });
     return undefined;
   }
 

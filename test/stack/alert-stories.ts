@@ -75,7 +75,10 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'AccessDenied',
   ),
   EtcdClusterNotCreated: reported('EtcdCluster', 'Available', 'Creating', 'NotCreated'),
-  EtcdClusterSpecRefused: [...reported('EtcdCluster', 'SpecValid'), ...reported('EtcdCluster', 'VersionSupported')],
+  EtcdClusterSpecRefused: [
+    ...reported('EtcdCluster', 'SpecValid'),
+    ...reported('EtcdCluster', 'VersionSupported'),
+  ],
   EtcdClusterDatabaseNearQuota: one(
     {
       [`etcd_operator_cluster_db_size_bytes{${OF_CLUSTER}}`]: { bad: 81, good: 79 },
@@ -156,7 +159,9 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   EtcdOperatorWorkflowStuck: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind =>
     reported(kind, 'WorkflowStuck'),
   ),
-  EtcdOperatorRetrying: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind => reported(kind, 'Retrying')),
+  EtcdOperatorRetrying: ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'].flatMap(kind =>
+    reported(kind, 'Retrying'),
+  ),
   EtcdOperatorUncaughtErrors: one(
     { [`etcd_operator_uncaught_errors_total{${OPERATOR},origin="uncaughtException"}`]: { growsBy: 1 } },
     { namespace: 'etcd-operator' },

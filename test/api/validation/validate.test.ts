@@ -173,11 +173,14 @@ describe('a backup', () => {
       { storageType: 'S3', s3: { path: 'a/b' }, etcdEndpoints: ['example:2379', 'ftp://example:2379'] },
       'spec.etcdEndpoints[1] "ftp://example:2379" must begin with',
     ],
-  ])('with %s that leads nowhere, older than the schema, gets a message with what to write', (_what, bad, words) => {
-    const { blocking } = validateBackup({ spec: bad });
-    expect(blocking).toMatchObject([{ type: 'SpecValid', status: 'False' }]);
-    expect(blocking[0]?.message).toContain(words);
-  });
+  ])(
+    'with %s that leads nowhere, older than the schema, gets a message with what to write',
+    (_what, bad, words) => {
+      const { blocking } = validateBackup({ spec: bad });
+      expect(blocking).toMatchObject([{ type: 'SpecValid', status: 'False' }]);
+      expect(blocking[0]?.message).toContain(words);
+    },
+  );
 
   test('that names blocks of other stores gets a message that they do nothing', () => {
     const ignored = find(validateBackup({ spec: { ...spec, gcs: { path: 'c/d' } } }), 'FieldsIgnored');
