@@ -54,6 +54,8 @@ export class Invariants implements EtcdAudit {
   readonly #goingSince = new Map<string, number>();
   /** When the cluster was last to sleep. */
   #toSleepAt = -1;
+  /** As it was last said. */
+  #sleeps = false;
 
   constructor(world: {
     kube: SimKube;
@@ -371,7 +373,9 @@ export class Invariants implements EtcdAudit {
   check(): void {
     this.#kube.noteRefusals();
     const { spec, status } = (this.#kube.peek('EtcdCluster', CLUSTER) ?? {}) as Partial<EtcdCluster>;
-    if (spec?.hibernated === true) this.#toSleepAt = this.#tick();
+    // An old client that leaves the field out asks for nothing else than before (docs/reference/api.md; seed 3006062128).
+    this.#sleeps = spec?.hibernated ?? this.#sleeps;
+    if (this.#sleeps) this.#toSleepAt = this.#tick();
     if (status?.clusterID !== undefined) this.recordedAt ??= this.#tick();
     const early = this.#restores.check(this.#tick());
     if (early !== undefined) throw new Breach(early);
