@@ -83,7 +83,7 @@ test('a write that was given up takes place after everything was read', () => {
   ).toEqual(['state: k0 holds k0=v2@12, the watch ended with k0=v4@20']);
 });
 
-test('nothing happened at all', () => {
+test('a history without any operation is accepted', () => {
   expect(violationsOf(history([]), holds())).toEqual([]);
 });
 

@@ -74,7 +74,7 @@ async function apply(name: string, spec: EtcdBackupSpec): Promise<void> {
 }
 
 describe('into object stores', () => {
-  it('S3: by schedule of a person, compressed, with a Secret in the form of the AWS tools', async () => {
+  it('S3: takes scheduled, compressed backups with a Secret in the form of the AWS tools', async () => {
     const store = await startStackStore(world, NAMESPACE, 'S3');
     try {
       await apply('to-s3', {

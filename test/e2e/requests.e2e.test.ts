@@ -75,7 +75,7 @@ describe('the query plan', () => {
 });
 
 describe('asked for under load', () => {
-  test('a hand-over', async () => {
+  test('leadership is transferred', async () => {
     await runDrill({ world, at: AT, size: 3, title: 'moveLeader' }, async () => {
       const to = await follower();
       expect(await ask(['update', 'execute'], 'moveLeader', { to })).toContain('is accepted');
@@ -83,7 +83,7 @@ describe('asked for under load', () => {
     });
   });
 
-  test('the replacement of the leader, which is well', async () => {
+  test('a healthy leader is replaced', async () => {
     const old = await leader();
     await runDrill({ world, at: AT, size: 3, title: 'replaceMember of the leader', lost: 1 }, async () => {
       expect(await ask(['update', 'execute'], 'replaceMember', { member: old })).toContain('is accepted');
@@ -95,7 +95,7 @@ describe('asked for under load', () => {
     expect(status?.replacements).toBeUndefined();
   });
 
-  test('a restart of all members, by a signal', async () => {
+  test('all members are restarted by a signal', async () => {
     const before = (await pods()).map(({ uid }) => uid);
     await runDrill({ world, at: AT, size: 3, title: 'restart' }, async () => {
       await ask(['signal'], 'restart', {});

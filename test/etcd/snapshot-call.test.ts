@@ -50,7 +50,7 @@ async function read(from: EtcdMember, { signal = NEVER, deadlineMs = 10_000 } = 
   return size;
 }
 
-test('all of it came', async () => {
+test('a snapshot is received completely', async () => {
   const from = await memberThat(stream => send(stream, WHOLE, { 'grpc-status': '0' }));
   expect(await read(from)).toBe(1024 * 1024 + 32);
   await poll(async () => sessions.size === 0 || undefined);
@@ -109,7 +109,7 @@ test('a slow reader holds the sender back, and gets all of it', async () => {
   expect(size).toBe(16 * (1024 * 1024 + 32));
 });
 
-test('etcd refuses', async () => {
+test('a refusal of etcd fails the call', async () => {
   const message = 'etcdserver: permission denied';
   const from = await memberThat(stream =>
     stream.respond(
@@ -156,7 +156,7 @@ test('the stream is reset, and the connection is cut', async () => {
   await expect(read(cut)).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-test('something else answers', async () => {
+test('an answer that is not etcd fails the call', async () => {
   const from = await memberThat(stream => {
     stream.respond({ ':status': 503 });
     stream.end('busy');

@@ -53,7 +53,7 @@ describe('the command line', () => {
   );
 });
 
-describe('what is not there', () => {
+describe('a missing object or server', () => {
   test('a cluster: those that there are', async () => {
     await bench.put('EtcdCluster', 'orders', {});
     await bench.put('EtcdCluster', 'carts', {});
@@ -89,7 +89,7 @@ describe('what is not there', () => {
     expect(err).not.toContain('secret-of-somebody');
   });
 
-  test('the API server', async () => {
+  test('the API server is unreachable', async () => {
     await bench.server.down();
     const { code, err } = await bench.run('fleet');
     expect(code).toBe(1);
@@ -98,7 +98,7 @@ describe('what is not there', () => {
     await bench.server.up();
   });
 
-  test('the right credentials', async () => {
+  test('the credentials are refused', async () => {
     bench.server.token = 'another-one';
     expect(await bench.run('fleet')).toMatchObject({
       code: 1,

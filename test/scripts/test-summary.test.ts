@@ -93,7 +93,7 @@ test('failed tests are named, with the first line of why', () => {
   expect(failuresOf(undefined)).toEqual([]);
 });
 
-test('the last line', () => {
+test('the last line counts passed and failed tests', () => {
   expect(summaryLine({ passed: 12, failed: 0, skipped: 0 })).toBe('12 passed, 0 failed');
   expect(summaryLine({ passed: 12, failed: 1, skipped: 2 })).toBe('12 passed, 1 failed, 2 skipped');
 });
@@ -126,7 +126,7 @@ describe('files that failed are run again by themselves', () => {
     ],
   });
 
-  test('a few', () => {
+  test('a few files run again', () => {
     expect(filesToRunAgain(json, 0)).toEqual(['b', 'c']);
     expect(filesToRunAgain(json, 1)).toEqual(['b', 'c']);
   });

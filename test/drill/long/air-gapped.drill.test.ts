@@ -126,7 +126,7 @@ describe.each(Object.entries(INSTALLED))('without Internet, %s', (_, install) =>
     await rm(folder, { recursive: true, force: true });
   });
 
-  test('Secrets', async () => {
+  test('the Secrets of the page are created', async () => {
     await page.type('create namespace etcd-operator');
     await page.type('label namespace etcd-operator');
     await page.type('-n etcd-operator create secret docker-registry', undefined, PASSWORD);

@@ -61,7 +61,7 @@ function status(name: string, is: (status: NonNullable<EtcdBackup['status']>) =>
   );
 }
 
-test('one backup into a claim', async () => {
+test('one backup is written into a claim', async () => {
   await page.type('kind: PersistentVolumeClaim');
   await page.type('backup-to-claim.yaml');
   await story.backedUp('example');
@@ -129,7 +129,7 @@ test.each([
 
 const nightlyId = async (): Promise<string> => (await story.backup(NIGHTLY))?.status?.workflowID ?? '';
 
-test('by schedule: aborted, paused, resumed, and verified by a restore on the side', async () => {
+test('scheduled backups can be aborted, paused and resumed, and are verified by a restore on the side', async () => {
   const store = stores.get('S3');
   if (store === undefined) throw new Error('there is no store');
   const { spec } = sample(at.namespace, 'backup-schedule.yaml') as { spec?: EtcdBackupSpec };
@@ -172,7 +172,7 @@ test('by schedule: aborted, paused, resumed, and verified by a restore on the si
   expect(reported.live).toBeDefined();
 });
 
-test('of any etcd, with certificates and a user', async () => {
+test('any etcd is backed up with certificates and a user', async () => {
   await story.through(SEALED, etcd => requireUsers(etcd, PASSWORD));
   const object = await world.kube.get({
     apiVersion: 'v1',
@@ -204,7 +204,7 @@ test('of any etcd, with certificates and a user', async () => {
   await story.backedUp('external');
 });
 
-test('restored by hand', async () => {
+test('a backup is restored by hand', async () => {
   const bytes = (await stores.get('S3')?.contents())?.get('etcd/by-secret') ?? Buffer.alloc(0);
   await writeFile(join(folder, 'snapshot'), bytes);
   const named = (command: string): string => inFolder(command.replace('<file>', 'snapshot'));

@@ -129,7 +129,7 @@ test('a cluster with certificates and users: both are there afterwards', async (
   }
 }, 600_000);
 
-test('users, and no certificates: backed up with a Secret, not restored in place, restored into a cluster with certificates', async () => {
+test('a cluster with users and no certificates is backed up with a Secret, and restored into a cluster with certificates only', async () => {
   const name = 'users';
   const story = new BackupStory(world, NAMESPACE);
   await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: VERSION }));

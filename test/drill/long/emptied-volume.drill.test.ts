@@ -39,7 +39,7 @@ async function awaitReplaced(name: string, member: string, by: string): Promise<
   expect(status?.replacements).toMatchObject([replacement]);
 }
 
-test.each(['3.5.21', '3.7.3'])('%s: a volume emptied under a running pod', async version => {
+test.each(['3.5.21', '3.7.3'])('%s: a member whose volume was emptied under its running pod is replaced', async version => {
   const name = `emptied-${version.replaceAll('.', '')}`;
   await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version }));
   await awaitRunning(world, at(name));

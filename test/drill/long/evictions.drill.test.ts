@@ -67,11 +67,11 @@ test('a new cluster may lose one member, and the disruption controller knows it'
   expect(status?.conditions).toMatchObject([{ type: 'DisruptionAllowed', reason: 'SufficientPods' }]);
 });
 
-test('while nothing else goes on', async () => {
+test('evictions of a cluster at rest never take its quorum', async () => {
   await underEvictions('nothing else', async () => {}, { size: 3 });
 });
 
-test('while two members join', async () => {
+test('no eviction takes the quorum while two members join', async () => {
   await underEvictions('3 → 5', () => cluster.apply({ size: 5 }), { size: 5 });
 });
 
@@ -97,11 +97,11 @@ test('five voters of which three are asked for by a user who pauses in the same 
   );
 });
 
-test('while two members leave', async () => {
+test('no eviction takes the quorum while two members leave', async () => {
   await underEvictions('5 → 3', () => cluster.apply({ size: 3 }), { size: 3, lost: 2 });
 });
 
-test('while every member is restarted for a setting', async () => {
+test('no eviction takes the quorum while every member is restarted', async () => {
   await underEvictions('rollout', () => cluster.apply({ size: 3, etcd: { snapshotCount: 20_000 } }), {
     size: 3,
   });

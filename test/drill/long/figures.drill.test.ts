@@ -164,7 +164,7 @@ test('a pod and its volume that are lost', async () => {
   }
 });
 
-test('a static cluster under load', async () => {
+test('a cluster at rest serves all writes', async () => {
   await runDrill({ world, at, size: 3, title: 'nothing at all for 15 s' }, () => delay(15_000));
 });
 
@@ -248,7 +248,7 @@ async function watchingProcess(): Promise<number> {
   return pid;
 }
 
-test.each(['the operator that watches', 'both operators'])('a kill -9 of %s', async which => {
+test.each(['the operator that watches', 'both operators'])('a deleted member returns after a kill -9 of %s', async which => {
   await freshOperators(world, 2);
   await awaitRunning(world, at);
   const before = await uidsOf();

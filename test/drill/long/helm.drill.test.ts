@@ -65,7 +65,7 @@ const CRDS = ['etcdclusters', 'etcdbackups', 'etcdrestores', 'etcdrequests'].map
   kind => `crd/${kind}.etcd.database.coreos.com`,
 );
 
-test('helm upgrade with other values in the middle of a change of size', async () => {
+test('a change of size survives helm upgrade with other values', async () => {
   expect(await release.variable('LOG_LEVEL')).toBe('info');
   await whileSizeChanges(release, { title: 'helm upgrade while 3 → 5', size: 5 }, () =>
     release.upgrade('--set', 'config.LOG_LEVEL=debug'),
@@ -73,7 +73,7 @@ test('helm upgrade with other values in the middle of a change of size', async (
   expect(await release.variable('LOG_LEVEL')).toBe('debug');
 });
 
-test('helm rollback in the middle of a change of size', async () => {
+test('a change of size survives helm rollback', async () => {
   await whileSizeChanges(release, { title: 'helm rollback while 5 → 3', size: 3, lost: 2 }, () =>
     release.rollback(1),
   );

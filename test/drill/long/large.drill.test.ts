@@ -100,7 +100,7 @@ function operatorMemory(): string {
   return `the operator's peak: ${peaks.join(', ')}`;
 }
 
-test('two members join', async () => {
+test('two members join and receive the database', async () => {
   await timed('joined by two members', async () => {
     await world.kube.apply(sized(3));
     await poll(async () => (await podsOf(world, NAMESPACE, CLUSTER)).length === 3, { timeoutMs: 5 * MINUTE });

@@ -167,7 +167,7 @@ test('it is rolled back', async () => {
   });
 });
 
-test('and rolled over it again', async () => {
+test('a second update with operations in progress loses nothing', async () => {
   await rolled({
     title: 'forward again',
     to: () => releases().current,

@@ -108,7 +108,7 @@ describe.each(['kubectl', 'plugin'] as const)('with %s', way => {
     expect(await type('What next?', way)).toMatch(way === 'plugin' ? /nothing/i : /^$/);
   });
 
-  test('stop, and go on', async () => {
+  test('the cluster is paused and resumed', async () => {
     await type('Stop.', way);
     await awaitCondition(world, at, { type: 'Paused' });
     await type('Go on.', way);
@@ -168,11 +168,11 @@ describe.each(['kubectl', 'plugin'] as const)('with %s', way => {
   });
 });
 
-test('what support needs, with kubectl', async () => {
+test('kubectl gathers what support needs', async () => {
   expect(await type('What do I send to support?', 'kubectl')).toMatch(/kind: EtcdCluster[^]*example-/);
 });
 
-test('what support needs, with the plugin: histories as well', async () => {
+test('the plugin gathers what support needs, histories included', async () => {
   // Temporal of the stack lies outside of its Kubernetes.
   const file = join(folder, 'report.tar.gz');
   const flags = `--to ${file} --temporal-address $TEMPORAL_ADDRESS`;

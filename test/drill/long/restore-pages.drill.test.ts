@@ -180,7 +180,7 @@ async function revisionOn(claim: string): Promise<number> {
   return (JSON.parse(said) as { readonly revision: number }).revision;
 }
 
-test('into a new cluster, beside the one that lives', async () => {
+test('a backup is restored into a new cluster beside the old one', async () => {
   await put('latest');
   await restorePage.type('restore-new.yaml');
   await restores.ended(COPY);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => drill?.close());
 
-test('operators killed with -9 again and again: after every activity of a restore once', async () => {
+test('a restore survives kill -9 of all operators after each of its activities', async () => {
   await freshOperators(world, REPLICAS);
   const first = await drill.operations.newest();
   await restored(drill, 'nobody killed', async name => void (await restores.ended(name)));

@@ -19,7 +19,7 @@ test.each([
   expect(verdict.longestStallMs).toBeLessThan(10_000);
 });
 
-test('the size flaps 3 → 5 → 3 → 1 → 3 every second', async () => {
+test('the last size is reached when the size flaps 3 → 5 → 3 → 1 → 3 every second', async () => {
   const { verdict } = await drill(
     'size flapping',
     async () => {

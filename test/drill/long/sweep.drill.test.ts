@@ -146,7 +146,7 @@ async function run(
   return runs.filter(found => found.operation === operation).flatMap(({ completed }) => completed);
 }
 
-test('scale up and scale down', async () => {
+test('scaling up and down survives the death of the operator in each step', async () => {
   const operations = await openOperations(world(), at);
   const plans = { up: await run(up, undefined, operations), down: await run(down, undefined, operations) };
   const kills = { up: [...new Set(plans.up)], down: [...new Set(plans.down)] };

@@ -17,7 +17,7 @@ async function from(version: string): Promise<void> {
   await arrive(version);
 }
 
-test('to an older release of the minor', async () => {
+test('a cluster returns to an older release of its minor', async () => {
   await drill('3.6.16 → 3.6.5', async () => {
     await edit({ version: '3.6.5' });
     await arrive('3.6.5');
@@ -47,7 +47,7 @@ test('a member that never gets ready is taken back after five minutes', async ()
   });
 }, 900_000);
 
-test('a target that changes midway, within the minor', async () => {
+test('the upgrade follows a target that changes midway within the minor', async () => {
   await from('3.6.5');
   await drill('3.6.5 → 3.6.16, back when one member runs it, and on again', async () => {
     await edit({ version: '3.6.16' });
@@ -59,7 +59,7 @@ test('a target that changes midway, within the minor', async () => {
   });
 });
 
-test('a target that changes midway, across a minor and before the point of no return', async () => {
+test('the upgrade follows a target that changes midway across a minor, before the point of no return', async () => {
   await from('3.6.16');
   await drill('3.6.16 → 3.7.3, back when one member runs it', async () => {
     await edit({ version: '3.7.3' });

@@ -111,7 +111,7 @@ test('ways that are not taken from 3.6.16', async () => {
   );
 });
 
-test('the hashes of all members', async () => {
+test('the hashes of all members are equal', async () => {
   const said = await page.type('hashkv');
   const hashes = [...said.matchAll(/"hash":(\d+)/g)].map(([, hash]) => hash);
   expect(hashes).toHaveLength(3);

@@ -49,7 +49,7 @@ describe.each([
   { name: 'place', older: '3.6.5', newer: '3.6.16', met: ['replaceImage'] },
 ] as const)('$older ↔ $newer', ({ name, older, newer, met }) => {
   const cluster = drilledCluster(`drill-upgrade-sweep-${name}`, 3, { version: older });
-  test('every activity', async () => {
+  test('the upgrade survives the death of the operator after every activity', async () => {
     const run = sweepOf(cluster);
     const operations = await openOperations(cluster.world(), cluster.at);
     const activities = [...new Set(await run(newer, undefined, operations))];
@@ -63,7 +63,7 @@ describe.each([
 
 describe('3.5.35 → 3.6.16 → 3.7.3', () => {
   const cluster = drilledCluster('drill-upgrade-sweep-minors', 3, { version: '3.5.35' });
-  test('the wait for cluster and data to arrive, and the start before the next minor', async () => {
+  test('the operator may die while cluster and data arrive, and before the next minor starts', async () => {
     const run = sweepOf(cluster);
     const operations = await openOperations(cluster.world(), cluster.at);
     await run('3.6.16', 'awaitAgreement', operations);

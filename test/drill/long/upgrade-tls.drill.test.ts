@@ -13,7 +13,7 @@ const access = {
 };
 const etcdctl = (...command: readonly string[]) => runApplication(world(), at, access, ...command);
 
-test('3.5.35 → 3.6.16 → 3.7.3 with TLS', async () => {
+test('a cluster with TLS is upgraded 3.5.35 → 3.6.16 → 3.7.3', async () => {
   expect(await etcdctl('put', 'kept', 'through everything')).toBe('Succeeded: OK');
   await edit({ version: '3.7.3', upgrade: { allowIntermediateVersions: true } });
   await arrive('3.7.3', 600_000);

@@ -21,7 +21,7 @@ test('a minor is not left below its floor', async () => {
   expect(await cluster.pods()).toEqual(pods);
 });
 
-test('from 3.5.3 to the newest 3.5', async () => {
+test('a cluster is upgraded from 3.5.3 to the newest 3.5', async () => {
   await drill('3.5.3 → 3.5.35', async () => {
     await edit({ version: '3.5.35' });
     await arrive('3.5.35');
@@ -41,7 +41,7 @@ test('an image that does not exist is taken back, and the others stay', async ()
   expect(await cluster.pods()).toEqual(pods);
 });
 
-test('through 3.6 to 3.7 in one, the node of a member lost on the way', async () => {
+test('a cluster is upgraded through 3.6 to 3.7, and loses the node of a member on the way', async () => {
   await drill('3.5.35 → 3.6.16 → 3.7.3, a node off on the way', async () => {
     await edit({ version: '3.7.3', upgrade: { allowIntermediateVersions: true } });
     await reached('3.6.16', 1);

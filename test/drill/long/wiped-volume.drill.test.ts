@@ -43,17 +43,17 @@ async function wiped(title: string, member: string): Promise<void> {
   expect(await replaced()).toContain(member);
 }
 
-test('a follower that bootstrapped', async () => {
+test('a follower that bootstrapped is replaced', async () => {
   const [follower = ''] = await members();
   await wiped('volume of a follower emptied', follower);
 });
 
-test('the leader', async () => {
+test('the leader is replaced', async () => {
   const { member } = await leaderOf(world(), at);
   await wiped('volume of the leader emptied', member);
 });
 
-test('a member that joined', async () => {
+test('a member that joined is replaced', async () => {
   const gone = await replaced();
   const joined = (await members()).find(name => Number(name.split('-').at(-1)) >= 3) ?? '';
   expect(gone).toHaveLength(2);

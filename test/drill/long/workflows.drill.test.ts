@@ -61,7 +61,7 @@ describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
     await operations.close();
   });
 
-  test('back to three members', async () => {
+  test('the cluster returns to three members', async () => {
     await drill('size changed to 3', () => cluster.apply({ size: 3 }), { size: 3, lost: 1 });
   });
 });

@@ -97,7 +97,7 @@ describe('a termination message', () => {
     '{"kind":"other","message":"x"}',
   ])('%j is no report', text => expect(parseReport(text)).toBeUndefined());
 
-  it('holds a report', () => {
+  it('has room for a report', () => {
     const report = { kind: 'read', structure, restored };
     expect(parseReport(JSON.stringify(report))).toEqual(report);
     expect(parseReport('{"kind":"fault","message":"bad page"}')).toMatchObject({ kind: 'fault' });
