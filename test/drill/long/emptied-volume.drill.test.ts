@@ -39,17 +39,20 @@ async function awaitReplaced(name: string, member: string, by: string): Promise<
   expect(status?.replacements).toMatchObject([replacement]);
 }
 
-test.each(['3.5.21', '3.7.3'])('%s: a member whose volume was emptied under its running pod is replaced', async version => {
-  const name = `emptied-${version.replaceAll('.', '')}`;
-  await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version }));
-  await awaitRunning(world, at(name));
-  await poll(async () => Object.values(await statesOf(name)).every(state => state === 'existing'));
-  emptyVolume(world, at(name), `${name}-1`);
-  const begun = performance.now();
-  await awaitReplaced(name, `${name}-1`, `${name}-3`);
-  console.log(`${version}: replaced in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
-  await kubectl('delete', 'etcd', name, '--wait=false');
-});
+test.each(['3.5.21', '3.7.3'])(
+  '%s: a member whose volume was emptied under its running pod is replaced',
+  async version => {
+    const name = `emptied-${version.replaceAll('.', '')}`;
+    await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version }));
+    await awaitRunning(world, at(name));
+    await poll(async () => Object.values(await statesOf(name)).every(state => state === 'existing'));
+    emptyVolume(world, at(name), `${name}-1`);
+    const begun = performance.now();
+    await awaitReplaced(name, `${name}-1`, `${name}-3`);
+    console.log(`${version}: replaced in ${((performance.now() - begun) / 1000).toFixed(1)} s`);
+    await kubectl('delete', 'etcd', name, '--wait=false');
+  },
+);
 
 test('a pod deleted after the cluster has formed and before its first start ever', async () => {
   const name = 'unborn';

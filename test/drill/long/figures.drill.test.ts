@@ -248,17 +248,20 @@ async function watchingProcess(): Promise<number> {
   return pid;
 }
 
-test.each(['the operator that watches', 'both operators'])('a deleted member returns after a kill -9 of %s', async which => {
-  await freshOperators(world, 2);
-  await awaitRunning(world, at);
-  const before = await uidsOf();
-  const { member } = await leaderOf(world, at);
-  if (which === 'both operators') killOperators(world);
-  else process.kill(await poll(watchingProcess), 'SIGKILL');
-  await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
-  const took = await timeUntil(
-    async () => (await uidsOf()) !== before && (await isRedundant({ world, at, size: 3 })),
-  );
-  console.log(`${which} killed and a pod deleted: redundant after ${seconds(took)}`);
-  await awaitRunning(world, at);
-});
+test.each(['the operator that watches', 'both operators'])(
+  'a deleted member returns after a kill -9 of %s',
+  async which => {
+    await freshOperators(world, 2);
+    await awaitRunning(world, at);
+    const before = await uidsOf();
+    const { member } = await leaderOf(world, at);
+    if (which === 'both operators') killOperators(world);
+    else process.kill(await poll(watchingProcess), 'SIGKILL');
+    await world.stack.kubectl('-n', NAMESPACE, 'delete', 'pod', member, '--wait=false');
+    const took = await timeUntil(
+      async () => (await uidsOf()) !== before && (await isRedundant({ world, at, size: 3 })),
+    );
+    console.log(`${which} killed and a pod deleted: redundant after ${seconds(took)}`);
+    await awaitRunning(world, at);
+  },
+);
