@@ -21,6 +21,7 @@ const GROUPS: readonly {
     text: 'How-to',
     pages: [
       'docs/operations/install.md',
+      'docs/operations/connect.md',
       'docs/operations/migrate-from-coreos.md',
       'docs/operations/upgrade.md',
       'docs/operations/change-settings.md',
@@ -31,7 +32,10 @@ const GROUPS: readonly {
       'docs/operations',
     ],
   },
-  { text: 'Runbooks', pages: ['docs/operations/alerts.md', 'docs/operations/disaster.md'] },
+  {
+    text: 'Runbooks',
+    pages: ['docs/operations/troubleshooting.md', 'docs/operations/alerts.md', 'docs/operations/disaster.md'],
+  },
   { text: 'Reference', pages: ['docs/reference', 'charts/etcd-operator/README.md'] },
   {
     text: 'Development',

@@ -34,6 +34,12 @@ describe('the samples', () => {
     });
   });
 
+  it('are all listed in their page', () => {
+    const page = read('docs/operations/samples.md');
+    const files = readdirSync(join(root, FOLDER)).filter(file => file.endsWith('.yaml'));
+    expect(files.filter(file => !page.includes(`deploy/samples/${file})`))).toEqual([]);
+  });
+
   it.each(['README.md', 'docs/quick-start/kubernetes.md', 'docs/quick-start/laptop.md', 'local/demo.ts'])(
     '%s begins with none that has known faults',
     file => {
