@@ -3,10 +3,10 @@
  *
  *   --steps N --seed S   worlds from S on until N steps (ticks) were made; the first breach ends it with 1, its faults are made
  *                        as few as it takes, and its story is printed
- *   --random N           a clean run: N seeds drawn at random and printed, from each as many steps; goes on after a breach, and fails at
+ *   --random N           a clean run: N seeds drawn at random and printed, from each as many steps; continues after a breach, and fails at
  *                        the end if there was one
  *   --watched            in every world, and not in a quarter of them, only the watcher signals workflows
- *   --keep               goes on after a breach
+ *   --keep               continues after a breach
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
  *   --branches           what of the planner was never reached

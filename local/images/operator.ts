@@ -70,7 +70,7 @@ interface Work {
 /**
  * Makes sure that the operator's image is in the cache, built from the checkout without docker: Node and its
  * libraries, the production packages, and the operator, each in a layer of its own, so that an edit of the
- * sources makes only the small last one anew. Throws when the sources do not compile.
+ * sources makes only the small last one again. Throws when the sources do not compile.
  */
 export async function ensureOperatorImage(
   _toolchain: Toolchain,

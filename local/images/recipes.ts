@@ -57,7 +57,7 @@ function toolIdentity(path: string): string {
   return `${file} ${size} ${mtimeMs}`;
 }
 
-/** The sources that write images: a change in them makes every image anew. */
+/** The sources that write images: a change in them makes every image again. */
 export function builderInputs(): Record<string, Uint8Array> {
   return folderInputs(import.meta.dirname, 'builder/');
 }

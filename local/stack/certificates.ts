@@ -11,7 +11,7 @@ import * as x509 from '@peculiar/x509';
 
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const YEAR_MILLISECONDS = 365 * 24 * 3600 * 1000;
-/** A certificate with less than this left is issued anew. */
+/** A certificate with less than this left is issued again. */
 const RENEWAL_MILLISECONDS = YEAR_MILLISECONDS;
 
 export interface CertificateRequest {

@@ -22,7 +22,7 @@ export async function up(options: UpOptions = {}): Promise<Stack> {
 }
 
 export interface DownOptions {
-  /** Throw the stack's data away as well. Default false: the next `up` goes on where this one ended. */
+  /** Throw the stack's data away as well. Default false: the next `up` continues where this one ended. */
   wipe?: boolean;
 }
 

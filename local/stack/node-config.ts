@@ -118,7 +118,7 @@ export function renderKubelet(context: StackContext, index: number): string {
     },
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,
-    // What is killed again and again starts again within seconds, not minutes: so tests can go on killing.
+    // What is killed again and again starts again within seconds, not minutes: so tests can continue killing.
     crashLoopBackOff: { maxContainerRestartPeriod: '2s' },
     nodeStatusUpdateFrequency: '2s',
     nodeStatusReportFrequency: '10s',

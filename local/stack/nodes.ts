@@ -130,7 +130,7 @@ export async function startNode(context: StackContext, index: number): Promise<v
     node.init = await initOf(record.pid, logFile);
     await plugIn(layout, nodeCable(context, index), node.init);
   } catch (error) {
-    await endProcess(record); // it would wait for its cable for ever
+    await endProcess(record); // it would wait for its cable forever
     throw error;
   }
   save(context);

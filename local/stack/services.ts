@@ -72,7 +72,7 @@ export async function startComponent(context: StackContext, component: HostCompo
   try {
     if (isolation !== undefined) await plugIn(layout, isolation.cable, record.pid);
   } catch (error) {
-    await endProcess(record); // it would wait for its cable for ever
+    await endProcess(record); // it would wait for its cable forever
     throw error;
   }
   release();

@@ -175,7 +175,7 @@ function apiserverVerbs(change: Change): ServerVerbs {
 /** Makes the handle of a stack out of what was read or brought up. */
 export function stackOf(context: StackContext): Stack {
   const { layout, toolchain } = context;
-  // Every change reads the state anew: other processes may have changed it since.
+  // Every change reads the state again: other processes may have changed it since.
   const change: Change = work =>
     withStack(layout, () =>
       work(contextOf({ layout, toolchain, state: requireState(layout), progress: silentProgress })),

@@ -35,7 +35,7 @@ async function endStrays(stack: StoredStack): Promise<number> {
   return endMarked(stack.layout.id, found => !tokens.has(found.token));
 }
 
-/** Ends what runs at the end of a cable that is gone: nothing reaches it any more, and `up` starts it anew. */
+/** Ends what runs at the end of a cable that is gone: nothing reaches it any more, and `up` starts it again. */
 async function endUnplugged(stack: StoredStack): Promise<void> {
   const { layout, state } = stack;
   const unplugged = state.nodes.filter(node => !linkExists(layout.nodeLink(node.index)));

@@ -16,7 +16,7 @@ export interface ServerSettings {
   readonly ports: ServerPorts;
   /** Whether the frontend listens on every address of its network, or on 127.0.0.1 alone. */
   readonly everywhere: boolean;
-  /** A file of dynamic configuration; the server reads it anew every ten seconds. */
+  /** A file of dynamic configuration; the server reads it again every ten seconds. */
   readonly dynamicConfig?: string;
   /** Address for the server's metrics; none without it. */
   readonly metrics?: string;

@@ -142,7 +142,7 @@ async function downloadPackages(
   }
 }
 
-/** Has apt fetch anew which packages there are. */
+/** Has apt fetch again which packages there are. */
 export async function refreshPackageLists({ log, report }: Witness): Promise<void> {
   report('refreshing the package lists');
   await runCommand('apt-get', ['update', '--quiet'], { log });
@@ -199,7 +199,7 @@ export function temporalRecipe(): Recipe {
 
 /**
  * The command that runs pip on this machine. Python itself first, by the path that it gives: under pyenv, pip and python3
- * are scripts that make all shims anew after every install, and fail when that fails, though everything is installed.
+ * are scripts that make all shims again after every install, and fail when that fails, though everything is installed.
  */
 async function findPip(): Promise<[string, ...string[]]> {
   const python = await runCommand('python3', ['-c', 'import sys; print(sys.executable)']).then(

@@ -44,7 +44,7 @@ export function has<K extends Kind, T extends ToldType<K>>(kind: K, type: T, con
 
 /**
  * The same, if it had it within five minutes: for alerts on what lasts an hour or more. Another replica of the operator, or a new one, reports
- * nothing for some seconds, and the time of the alert must not begin anew.
+ * nothing for some seconds, and the time of the alert must not begin again.
  */
 export function lasts<K extends Kind, T extends ToldType<K>>(
   kind: K,

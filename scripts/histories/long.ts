@@ -72,12 +72,12 @@ export const longHistories: readonly Scenario[] = [
     return { 'rolloutCluster-repeated': repeated };
   },
 
-  /** Objects that somebody keeps changing: the fourth time they are mended after a pause. */
+  /** Objects that somebody keeps changing: the fourth time they are fixed after a pause. */
   async function mendedEverMoreSeldom(bench) {
     return { 'etcdCluster-pausing': await editedFourTimes(bench, new Script()) };
   },
 
-  /** The same, mended by passes until it has to wait. */
+  /** The same, fixed by passes until it has to wait. */
   async function repairedByPasses(bench) {
     const script = new Script();
     script.passesRepair = true;

@@ -1,4 +1,4 @@
-/** docs/reference/obstacles.md: every reason for which the operator does not go on. */
+/** docs/reference/obstacles.md: every reason for which the operator does not continue. */
 import { OBSTACLE_GROUPS } from '../../src/api/obstacles/catalogue.ts';
 import type { ReasonRows } from '../../src/api/obstacles/rows.ts';
 import { heading, paragraph } from './markdown.ts';

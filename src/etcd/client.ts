@@ -1,4 +1,4 @@
-/** etcd's calls through etcd3, without what it does of its own accord (docs/decisions/0064-etcd-is-called-through-etcd3.md). The snapshot is in `snapshot-call.ts`. */
+/** etcd's calls through etcd3, without what it does by itself (docs/decisions/0064-etcd-is-called-through-etcd3.md). The snapshot is in `snapshot-call.ts`. */
 import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
 import { AlarmAction, AlarmType, Etcd3, type IHashKVResponse, type IOptions } from 'etcd3';
 import type { MemberConnection } from './connection.ts';

@@ -1,4 +1,4 @@
-/** The one HTTP/2 connection to one member, shared by every client of it, dialled anew after a failure, closed for good. */
+/** The one HTTP/2 connection to one member, shared by every client of it, dialled again after a failure, closed for good. */
 import {
   Channel,
   type ChannelCredentials,
@@ -33,7 +33,7 @@ const CHANNEL_OPTIONS: ChannelOptions = {
 /**
  * A grpc channel that has failed answers from memory while it waits and tries again: a member that is up is refused, one
  * that hangs is reported by an error of the past. Operators ask seldom and want the truth of now, so here the first call
- * after a failure dials anew, and between calls nobody dials.
+ * after a failure dials again, and between calls nobody dials.
  */
 export class MemberConnection {
   readonly address: string;

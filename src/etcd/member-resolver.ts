@@ -1,6 +1,6 @@
 /**
  * How grpc-js learns a member's address. Its own resolvers would do for that, but grpc-js does not end what it began when
- * a channel is closed: a socket that connects stays, for two minutes when nothing answers and for ever when the other
+ * a channel is closed: a socket that connects stays, for two minutes when nothing answers and forever when the other
  * side accepts and is silent, as a frozen etcd is; and a pending retry connects once more. It hands
  * the address that a resolver gives to `net.connect` as it is, so this one carries an abort signal: it ends the socket in
  * every state, and lets no new one begin.

@@ -8,7 +8,7 @@ const DEADLINE_MS = 5_000;
 /** What a header of HTTP/2 may say (grpc's PROTOCOL-HTTP2, ASCII-Value); etcd's tokens are letters, digits and dots. */
 const SENDABLE = /^[ -~]+$/;
 
-/** The token of a user, asked for once; after a refusal anew. */
+/** The token of a user, asked for once; after a refusal again. */
 export interface TokenSource {
   /** Rejects with what etcd3 makes of grpc's error. */
   read(): Promise<string>;

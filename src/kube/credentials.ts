@@ -6,7 +6,7 @@ import { type ServiceAccount, serviceAccount } from './service-account.ts';
 export interface Credentials {
   /** @throws KubeError of reason `Credentials` when there is none, and never was. */
   connection(): Promise<Connection>;
-  /** The apiserver has refused them: read everything anew on the next call. */
+  /** The apiserver has refused them: read everything again on the next call. */
   invalidate(): void;
 }
 

@@ -85,7 +85,7 @@ interface Run {
 }
 
 /**
- * Follows the objects of one kind: a list, then a watch from there on, for ever. It survives whatever the
+ * Follows the objects of one kind: a list, then a watch from there on, forever. It survives whatever the
  * apiserver and the network do, never gives up, and never asks in a tight loop. Handlers get each change once per
  * object version; changes in between two lists may be merged into one.
  */
@@ -185,7 +185,7 @@ export class Reflector {
     }
   }
 
-  /** Decides where to go on after a list or watch has ended, and how long to wait before, in milliseconds. */
+  /** Decides where to continue after a list or watch has ended, and how long to wait before, in milliseconds. */
   #nextStep(run: Run, ended: { during: 'list' | 'watch'; failure: unknown; livedMs: number }): number {
     const { during, failure, livedMs } = ended;
     if (during === 'list' && failure === undefined) return 0;

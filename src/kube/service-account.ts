@@ -29,7 +29,7 @@ interface Claims {
   readonly 'kubernetes.io'?: { readonly serviceaccount?: { readonly uid?: string } };
 }
 
-/** Reads token and authority anew each time: the kubelet renews the token, and both are small. */
+/** Reads token and authority again each time: the kubelet renews the token, and both are small. */
 export function serviceAccount({ host, port, mountPrefix = '' }: ServiceAccount): ConnectionSource {
   const file = (name: string): Promise<Buffer> => readFile(`${mountPrefix}${MOUNT}/${name}`);
   return {

@@ -79,7 +79,7 @@ export type FirstStart =
   | 'sealed'
   /** Bootstrap, join, or whatever somebody wrote into its annotations: it can be sealed. */
   | 'open'
-  /** Bootstrap or join until its pod is made anew: its arguments say so themselves, as of a pod that somebody made by hand. */
+  /** Bootstrap or join until its pod is created again: its arguments say so themselves, as of a pod that somebody made by hand. */
   | 'fixed';
 
 /** Reads it back from a pod's annotations and the arguments of its etcd. */

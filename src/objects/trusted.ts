@@ -10,7 +10,7 @@ export type TrustingRole = 'peer' | 'server';
 export const TRUSTING_ROLES: readonly TrustingRole[] = ['peer', 'server'];
 
 /**
- * Fingerprints of authorities: `<who>.<certificate>`. An authority that was certified anew with the same name and key has another
+ * Fingerprints of authorities: `<who>.<certificate>`. An authority that was certified again with the same name and key has another
  * second part, and what it signed is trusted by both.
  */
 export type TrustedAuthorities = Partial<Readonly<Record<TrustingRole, readonly string[]>>>;

@@ -1,5 +1,5 @@
 /**
- * What a store says of what it has is small. An answer that goes on for ever is no store's, and would fill this process's memory; so
+ * What a store says of what it has is small. An answer that continues forever is no store's, and would fill this process's memory; so
  * would one of many small parts, which take thirty times their text once they are understood.
  */
 import { readWithin } from './bounds.ts';

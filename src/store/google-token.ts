@@ -58,7 +58,7 @@ export function signAssertion(account: ServiceAccount, now: Date): string {
   }
 }
 
-/** Trades an assertion for a token; one of a wrong time is made anew with the time of the answer. */
+/** Trades an assertion for a token; one of a wrong time is created again with the time of the answer. */
 async function exchange(account: ServiceAccount, http: HttpClient, now: Date): Promise<Token> {
   const text = await trade(account, http, now).catch(error => {
     const theirs = new Date(error instanceof HttpFailure ? (error.headers['date'] ?? '') : '');

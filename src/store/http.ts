@@ -1,4 +1,4 @@
-/** HTTP to a store: every request signed anew, bounded in silence, and tried again when that can help. */
+/** HTTP to a store: every request signed again, bounded in silence, and tried again when that can help. */
 import { Readable } from 'node:stream';
 import { jitteredBackoffMs } from '../api/values/backoff.ts';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -155,7 +155,7 @@ export class HttpClient {
   }
 }
 
-/** Google's word for an upload that goes on, and no redirect of its. */
+/** Google's word for an upload that continues, and no redirect of its. */
 const RESUME = 308;
 
 /** Marks a failure whose cause was put right. */

@@ -68,7 +68,7 @@ export class StoreShare {
     return this.#held;
   }
 
-  /** Fires when everything is to be let go of. */
+  /** Fires when everything is to be released. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }

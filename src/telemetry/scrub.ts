@@ -112,7 +112,7 @@ export function scrubError(thrown: unknown, scrub: Scrub): Error {
   return error;
 }
 
-/** Some classes define these as read-only: then they are defined anew on the instance. */
+/** Some classes define these as read-only: then they are defined again on the instance. */
 function set(error: Error, field: 'message' | 'stack' | 'details', value: unknown): void {
   Object.defineProperty(error, field, {
     value,

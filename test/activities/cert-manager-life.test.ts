@@ -114,7 +114,7 @@ describe('a cluster with TLS.certManager', () => {
     expect(tlsReady(world)).toMatchObject({ status: 'True', reason: 'SharedIssuer' });
   });
 
-  test('whose issuer is changed, and whose Certificate a user deletes so that it is made anew', async () => {
+  test('whose issuer is changed, and whose Certificate a user deletes so that it is created again', async () => {
     const world = managed();
     await world.run();
     await issueAll(world, await TestAuthority.create('company', world.now));
@@ -159,7 +159,7 @@ describe('a cluster with TLS.certManager', () => {
     expect(world.names('Certificate')).toEqual(ASKED);
   });
 
-  test('says that cert-manager is not installed, and goes on when it is', async () => {
+  test('says that cert-manager is not installed, and continues when it is', async () => {
     const world = managed();
     let installed = false;
     world.kube.intercept(({ kind }) => {

@@ -76,7 +76,7 @@ async function stepOf(world: OperatorWorld) {
 }
 
 describe('members whose hashes take 30 seconds each', LONG, () => {
-  it('are asked side by side, at one revision, and the upgrade goes on', async () => {
+  it('are asked side by side, at one revision, and the upgrade continues', async () => {
     const { world, slow } = await toCompare();
     const step = await stepOf(world);
     expect(step).toMatchObject({ kind: 'compareKeys', members: [{}, {}, {}] });

@@ -192,7 +192,7 @@ async function orphaned(
 }
 
 describe('an EtcdCluster that is applied again after its claims were kept', LONG, () => {
-  it('creates nothing and says how to go on both ways', async () => {
+  it('creates nothing and says how to continue both ways', async () => {
     const { world, token } = await retained();
     const before = alive(world);
     reapply(world);
@@ -242,7 +242,7 @@ describe('an EtcdCluster that is applied again after its claims were kept', LONG
     expect(idsOf(world)).toEqual(ids);
   });
 
-  it('begins anew beside the claims when a person asks for that', async () => {
+  it('begins again beside the claims when a person asks for that', async () => {
     const { world, token, clusterID } = await retained();
     const kept = alive(world);
     reapply(world, { annotations: { [ANNOTATION_BEGIN_ANEW]: token } });
@@ -433,7 +433,7 @@ describe('an EtcdCluster that is applied again after an orphan deletion', LONG, 
     expect(condition(world, 'Available')?.message).toContain('its members use plain text');
   });
 
-  it('does not begin anew while its pods run', async () => {
+  it('does not begin again while its pods run', async () => {
     const { world, token } = await orphaned();
     const before = alive(world);
     reapply(world, { annotations: { [ANNOTATION_BEGIN_ANEW]: token } });

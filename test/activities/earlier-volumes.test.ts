@@ -79,7 +79,7 @@ it('is not recorded either when the status is lost meanwhile', async () => {
   expect(world.kube.all('PersistentVolumeClaim')).toHaveLength(3);
 });
 
-it('ends by itself when the volumes are emptied and the members start anew', async () => {
+it('ends by itself when the volumes are emptied and the members start again', async () => {
   const world = worldOnVolumesOf(['example-0', 'example-1', 'example-2']);
   await world.run();
   for (const { metadata } of world.kube.all('PersistentVolumeClaim')) world.etcd.wipe(metadata.uid ?? '');

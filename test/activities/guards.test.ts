@@ -256,7 +256,7 @@ describe('an object that stands under the name of ours', () => {
     );
   });
 
-  it('of a member, that was evicted, is deleted and made anew', async () => {
+  it('of a member, that was evicted, is deleted and created again', async () => {
     const world = await living();
     const evicted = world.kube.peek(world.pod('example-1'));
     if (evicted === undefined) throw new Error('no pod');

@@ -1,4 +1,4 @@
-/** A new member that never gets going is given up: removed again, told, and tried anew only when that makes sense. */
+/** A new member that never gets going is given up: removed again, told, and tried again only when that makes sense. */
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../src/api/values/time.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';

@@ -103,7 +103,7 @@ describe('scaling', LONG, () => {
     await world.run();
     await world.run();
     expect(world.cluster.status.history?.slice(1)).toEqual(history);
-    // Each drive counts its runs anew: one that stands in another record is not named again.
+    // Each drive counts its runs again: one that stands in another record is not named again.
     const runs = history?.flatMap(({ runID }) => runID ?? []) ?? [];
     expect(runs).toContain('run-1');
     expect(new Set(runs).size).toBe(runs.length);
@@ -143,7 +143,7 @@ describe('scaling', LONG, () => {
     });
     const begun = world.now;
     await expect(world.perform(step)).rejects.toThrow(/adding a member is no longer planned/);
-    // The clock goes on by a second with every look.
+    // The clock continues by a second with every look.
     expect(world.now - begun).toBeLessThan(5_000);
     expect(world.etcd.clusters[0]?.rows).toHaveLength(3);
   });

@@ -55,7 +55,7 @@ it('does not leave the only member of a cluster stopped', async () => {
   expect(uidsOf(world)).toEqual(before);
 });
 
-it('goes on where only a quota is full: the pod that goes makes room', async () => {
+it('continues where only a quota is full: the pod that goes makes room', async () => {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });
   await world.run();
   world.now += 60_000;

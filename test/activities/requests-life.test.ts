@@ -158,7 +158,7 @@ describe('replaceMember', LONG, () => {
     expect(voters(world)).not.toContain(named);
   });
 
-  it('paused at any step waits there, and goes on with the same plan; whom it has stopped it starts again', async () => {
+  it('paused at any step waits there, and continues with the same plan; whom it has stopped it starts again', async () => {
     const { world, users } = await created();
     users.ask('replaceMember', 'example-1');
     let hasPausedAfterStop = false;

@@ -1,4 +1,4 @@
-/** Restores while the world goes on: other backups are taken, specifications are edited, volumes and owners are lost half-way. */
+/** Restores while the world continues: other backups are taken, specifications are edited, volumes and owners are lost half-way. */
 import { describe, expect, it } from 'vitest';
 import { ANNOTATION_KEPT_BY_RESTORE, API_VERSION } from '../../src/api/names.ts';
 import { SEED_POD_LABELS } from '../../src/objects/seed-pod.ts';
@@ -142,7 +142,7 @@ describe('a restored cluster that loses all that was restored when clients were 
     },
   );
 
-  it('is restored anew with the word of its owner, when its EtcdRestore is gone', async () => {
+  it('is restored again with the word of its owner, when its EtcdRestore is gone', async () => {
     const world = await lost();
     world.request({ confirmClusterID: world.cluster.status.clusterID ?? '' }, 'again');
     for (let pass = 0; pass < 3; pass += 1) await world.stepRestore();
@@ -321,7 +321,7 @@ describe('a rescue from a total loss', () => {
     world.now += 3_600_000;
   }
 
-  it('goes on when those whose volumes are empty are stopped, who alone say so', async () => {
+  it('continues when those whose volumes are empty are stopped, who alone say so', async () => {
     const world = await RestoreWorld.withCluster({ spec: SPEC });
     world.seedEtcdBackup();
     emptyVolumes(world);

@@ -186,7 +186,7 @@ describe('a restore of a backup whose keys were counted', () => {
     expect(world.cluster.status.incarnation?.restore).toMatchObject({ keys: KEYS });
   });
 
-  it('does not go on when it has fewer: nothing is grown or opened, and an abort brings back what was', async () => {
+  it('does not continue when it has fewer: nothing is grown or opened, and an abort brings back what was', async () => {
     const world = await asked();
     world.kubelet.snapshotKeys = KEYS - 1;
     expect(await blocked(world)).toMatchObject({
@@ -231,7 +231,7 @@ describe('a restore of a backup whose keys were counted', () => {
   });
 });
 
-describe('a restore goes on after the operator was killed', () => {
+describe('a restore continues after the operator was killed', () => {
   // At every write: test/integration/restore-kills.long.test.ts.
   it.each([
     ['in place', 12],

@@ -105,7 +105,7 @@ describe('a refused restore', () => {
     expect(world.cluster.status.members?.ready).toEqual(OLD);
   });
 
-  it('is judged anew when its specification changes', async () => {
+  it('is judged again when its specification changes', async () => {
     const world = await refused();
     world.editRestore({ confirmClusterID: world.cluster.status.clusterID ?? '' });
     await world.settle();

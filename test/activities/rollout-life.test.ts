@@ -93,7 +93,7 @@ describe('a changed specification', LONG, () => {
     expect(condition(world, 'Progressing')).toMatchObject({ status: 'True', reason: 'RollingOut' });
   });
 
-  it('waits while a member is not well, and goes on when it is', async () => {
+  it('waits while a member is not well, and continues when it is', async () => {
     const world = await created();
     const host = (world.kube.peek(world.pod('example-2'))!['status'] as { podIP: string }).podIP;
     world.etcd.set(host, 'isolated');
@@ -125,7 +125,7 @@ describe('a changed specification', LONG, () => {
     const handOver = { kind: 'moveLeader', from: step.member, to: other, toId: 'a' } as const;
     await expect(world.perform(handOver)).rejects.toMatchObject({ type: 'PreconditionChanged' });
     expect(uids(world)).toEqual(before);
-    // One that is gone already, or was made anew, is nothing to do.
+    // One that is gone already, or was created again, is nothing to do.
     await world.perform({ ...step, uid: 'another' });
     expect(uids(world)).toEqual(before);
   });
@@ -156,7 +156,7 @@ describe('a changed specification', LONG, () => {
     expect(kept).toEqual([[expect.objectContaining({ minAvailable: 3 })]]);
   });
 
-  it('halts at the first member that does not come up, and mends that one first', async () => {
+  it('halts at the first member that does not come up, and fixes that one first', async () => {
     const world = await created();
     await edit(world, { pod: { resources: { requests: { cpu: '1k' } } } });
     const { decision: planned } = await world.lookCompared();

@@ -219,7 +219,7 @@ describe('sealing', () => {
     return { kind: 'sealMembers', members: [{ name: 'example-1', id, uid }] };
   };
 
-  it('touches no pod that was made anew meanwhile', async () => {
+  it('touches no pod that was created again meanwhile', async () => {
     const world = await created();
     await annotate(world, 'example-1', { [ANNOTATION_INITIAL_CLUSTER_STATE]: 'new' });
     await expect(world.perform(sealing(world, 'another'))).rejects.toMatchObject({

@@ -47,7 +47,7 @@ describe('a deletion whose pods do not end', () => {
     expect(forced(world)).toEqual([]);
   });
 
-  it('goes on when the Nodes are deleted', async () => {
+  it('continues when the Nodes are deleted', async () => {
     const world = await dying();
     for (const name of NODES) await world.kube.as('kubectl').delete({ apiVersion: 'v1', kind: 'Node', name });
     await world.run();
@@ -66,7 +66,7 @@ describe('a deletion whose pods do not end', () => {
     expect(world.names('Pod')).toEqual(others);
   });
 
-  it('goes on when a person approves of these very pods', async () => {
+  it('continues when a person approves of these very pods', async () => {
     const world = await dying();
     const { decision } = await world.look();
     if (decision.kind !== 'blocked' || decision.consent === undefined) throw new Error('asks nobody');

@@ -75,7 +75,7 @@ describe('an upgrade', LONG, () => {
     expect(world.events.map(({ reason }) => reason)).toContain('BackupRequested');
   });
 
-  it('stops before it begins when the backup fails, says why, and goes on when there is one', async () => {
+  it('stops before it begins when the backup fails, says why, and continues when there is one', async () => {
     const world = await asked({});
     answer(world, 'Failed');
     expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'BackupFailed' });

@@ -96,7 +96,7 @@ describe('a newer patch', LONG, () => {
     expect(world.passes.flatMap(({ upgraded = [] }) => upgraded)).toHaveLength(3);
   });
 
-  it('goes on with the next member when the kubelet has reported the container of this one', async () => {
+  it('continues with the next member when the kubelet has reported the container of this one', async () => {
     const world = await created('3.6.15');
     world.kubelet.reportsLate = true;
     await ask(world, { version: '3.6.16' });
@@ -170,7 +170,7 @@ describe('a newer patch', LONG, () => {
     const { message } = condition(world, 'UpgradeBlocked') ?? {};
     expect(message).toMatch(/CrashLoopBackOff: panic: everything.*set spec\.version to/);
     expect(world.cluster.status.operation?.type).toBe('upgradeCluster');
-    // Other settings may mend it, and go first.
+    // Other settings may fix it, and go first.
     await ask(world, { etcd: { logLevel: 'warn' } });
     expect((await world.look()).decision).toMatchObject({ kind: 'operate', operation: 'rolloutCluster' });
     await ask(world, { version: '3.6.15', etcd: { logLevel: 'info' } });
@@ -283,7 +283,7 @@ describe('a version that does not come up', LONG, () => {
     expect(world.cluster.status.targetVersion).toBeUndefined();
   });
 
-  it('is left for a person when that is asked for, and another target mends it', async () => {
+  it('is left for a person when that is asked for, and another target fixes it', async () => {
     const world = await created('3.6.15', { upgrade: { rollbackOnFailure: false } });
     world.kubelet.missingImages.add(bad);
     await ask(world, { version: '3.6.99' });
@@ -307,7 +307,7 @@ describe('a version that does not come up', LONG, () => {
     expect(versions(world)).toEqual(['3.5.3', '3.5.3', '3.5.3']);
   });
 
-  it('that cannot be taken back in the pods that hold the data names a way out, and goes on from there', async () => {
+  it('that cannot be taken back in the pods that hold the data names a way out, and continues from there', async () => {
     const world = await created('3.6.15', { storage: { emptyDir: {} } });
     await ask(world, { version: '3.6.16' });
     while (!versions(world).includes('3.6.16')) {

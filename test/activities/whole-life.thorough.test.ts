@@ -114,7 +114,7 @@ describe('creation', () => {
     expectWhole(world, 3);
   });
 
-  it('says which members do not start, and goes on by itself when they can', async () => {
+  it('says which members do not start, and continues by itself when they can', async () => {
     const world = new OperatorWorld();
     for (const name of membersOf(3)) world.kubelet.stuck.set(name, 'ImagePullBackOff');
     const { decision } = await world.run();

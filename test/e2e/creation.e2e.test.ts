@@ -108,7 +108,7 @@ describe('the sample resource, unchanged', () => {
 });
 
 describe('a cluster that cannot be created', () => {
-  test('says why, creates nothing, and goes on once it is corrected', async () => {
+  test('says why, creates nothing, and continues once it is corrected', async () => {
     await world.kube.apply(manifest(NAMESPACE, 'old', { size: 1, version: '3.2.13' }));
     const at = { namespace: NAMESPACE, name: 'old' };
     const refused = await awaitCondition(world, at, { type: 'VersionSupported', status: 'False' });

@@ -116,7 +116,7 @@ test('an orphan deletion leaves pods and claims, and the cluster is taken up wit
   await discard(world, NAMESPACE, name);
 }, 300_000);
 
-test('a cluster whose claims were kept is taken up with its data, or begins anew when that is asked for', async () => {
+test('a cluster whose claims were kept is taken up with its data, or begins again when that is asked for', async () => {
   const name = 'kept';
   const spec: EtcdClusterSpec = { size: 1, version: '3.6.16', storage: { retain: 'Retain' } };
   await apply(name, spec);

@@ -1,4 +1,4 @@
-/** A person stops the operator's hand, and lets it go on. */
+/** A person stops the operator's hand, and lets it continue. */
 import { describe, expect, test } from 'vitest';
 import { API_VERSION } from '../../src/api/names.ts';
 import {

@@ -135,7 +135,7 @@ async function comesTo(name: string, phase: string): Promise<string> {
 }
 
 describe('written as an EtcdRequest', () => {
-  test('a pause holds without its object, also when its workflow is begun anew, until a resume', async () => {
+  test('a pause holds without its object, also when its workflow is begun again, until a resume', async () => {
     await create('pause', { action: 'Pause', ttlSecondsAfterFinished: 0 });
     await poll(async () => (await request('pause')) === undefined, WAIT);
     const paused = () => readCluster(world, NAMESPACE, NAME);

@@ -76,7 +76,7 @@ describe('a restore', () => {
       const restored = { revision, bump: BUMP };
       for (const endpoint of await readyEndpoints(world, NAMESPACE, CLUSTER)) {
         expect(contradictions(written, await readValues(endpoint, client.prefix), restored)).toEqual([]);
-        // Somebody who watched until the end of the old cluster, and goes on from there.
+        // Somebody who watched until the end of the old cluster, and continues from there.
         const seen = written.findLast(write => write.revision < BUMP)?.revision ?? 0;
         expect(seen).toBeGreaterThan(revision);
         const reported = await watchFrom(endpoint, { prefix: client.prefix, revision: seen + 1 });

@@ -121,7 +121,7 @@ async function apply(...objects: readonly KubeObject[]): Promise<void> {
 }
 
 describe('TLS.static', () => {
-  test('waits for its Secrets, says what is wrong with them, and goes on by itself', async () => {
+  test('waits for its Secrets, says what is wrong with them, and continues by itself', async () => {
     const { peer, server, operator } = await coreosSecrets(authority, 'careful', NAMESPACE);
     await apply(
       manifest(NAMESPACE, 'careful', { size: 3, version: '3.6.16', TLS: staticTls('careful') }),

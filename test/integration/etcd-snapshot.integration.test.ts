@@ -103,7 +103,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
     }
   });
 
-  test('leaving the loop ends the call, and the member goes on', async () => {
+  test('leaving the loop ends the call, and the member continues', async () => {
     const member = port.member(cluster.member(0).target);
     try {
       for await (const chunk of member.snapshot({ signal: NEVER, deadlineMs: 30_000 })) {

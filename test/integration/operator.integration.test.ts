@@ -239,7 +239,7 @@ describe('the life of an operator', () => {
     expect(await second.metrics()).toContain('etcd_operator_watcher_leader 1');
   });
 
-  test('it goes on after Temporal has lost its database', async () => {
+  test('it continues after Temporal has lost its database', async () => {
     const survivor = started.at(-1);
     if (survivor === undefined) throw new Error('no operator was started');
     await temporal.kill();

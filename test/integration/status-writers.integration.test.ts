@@ -109,7 +109,7 @@ describe.each(MANAGED_FIELDS)(
   (what, fields) => {
     const name = `old-${what.replaceAll(' ', '-').slice(0, 20).replace(/-$/, '')}`;
 
-    test('the status of an EtcdCluster goes on from 3 to 5 to 3', async () => {
+    test('the status of an EtcdCluster continues from 3 to 5 to 3', async () => {
       const at = ref('EtcdCluster', name);
       await oldClient.create(resource('EtcdCluster', name, { size: 3 }));
       await replaceStatus(operator, await read(at), statusOf(3));

@@ -1,4 +1,4 @@
-/** The operator as a process with an API key that Temporal stops to accept: it is restarted once, waits, and goes on with the next key. */
+/** The operator as a process with an API key that Temporal stops to accept: it is restarted once, waits, and continues with the next key. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TestAuthority } from '../fakes/certificates.ts';
@@ -65,7 +65,7 @@ test('with a file that holds no key it does not start, and says why', async () =
   await secret.become({ 'api-key': FIRST });
 }, 60_000);
 
-test('a key that expires makes it unready, then ends it once; the next one waits, and goes on with another key', async () => {
+test('a key that expires makes it unready, then ends it once; the next one waits, and continues with another key', async () => {
   operator = await startOperatorProcess(environment);
   await poll(async () => (await ready())?.status === 200, {
     ...LONG,

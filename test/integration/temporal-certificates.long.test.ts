@@ -102,7 +102,7 @@ async function running(): Promise<Running> {
   return { front, link, worker, outdated: () => isOutdated, warnings, answers };
 }
 
-test('a worker that does not reach Temporal any more goes on with the certificates that its files hold by then', async () => {
+test('a worker that does not reach Temporal any more continues with the certificates that its files hold by then', async () => {
   const { front, worker, outdated, answers } = await running();
   front.become(second.server);
   await poll(async () => front.refused > 0);

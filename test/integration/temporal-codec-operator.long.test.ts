@@ -159,7 +159,7 @@ test("Temporal's CLI reads and asks through the codec server, and what it sends 
   expect([...(await keysUsed())]).toEqual(['first']);
 }, 120_000);
 
-test('a rotation needs no restart, and another operator goes on with both keys', async () => {
+test('a rotation needs no restart, and another operator continues with both keys', async () => {
   await secret.become({ first, second, active: 'second' });
   await poll(async () => operator.output().includes('"active":"second"'), LONG);
   const spec = { clusterRef: { name: CLUSTER }, action: 'Resume', by: 'ana' };

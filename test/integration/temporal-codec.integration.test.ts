@@ -149,7 +149,7 @@ test('a client without a codec signals and asks, and its message is not lost', a
   expect(await pausedBy(clientWith(codec), entity)).toMatchObject({ by: 'cli', reason: 'by hand' });
 });
 
-test('a workflow from before goes on, keys are exchanged in its middle, and its history replays with all of them', async () => {
+test('a workflow from before continues, keys are exchanged in its middle, and its history replays with all of them', async () => {
   const codec = encryptingCodec(ring);
   const client = clientWith(codec);
   const entity = entityOf(client);
@@ -202,7 +202,7 @@ test('a workflow from before goes on, keys are exchanged in its middle, and its 
   await expect(replayAll()).rejects.toThrow('encrypted with the key first');
 });
 
-test('a worker without the key waits for it, and goes on when it is there', async () => {
+test('a worker without the key waits for it, and continues when it is there', async () => {
   const other = await MountedSecret.of({ first, second, active: 'second' });
   stops.push(() => other.remove());
   const logger = { info: () => {}, warn: () => {} };

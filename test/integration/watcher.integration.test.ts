@@ -156,7 +156,7 @@ describe('without any worker', () => {
     expect(status).toContain(`to \\"${TASK_QUEUE}\\"`);
   });
 
-  test('a workflow that a user terminated is started anew by the next signal', async () => {
+  test('a workflow that a user terminated is started again by the next signal', async () => {
     const { kube, watcher } = await run();
     const ref = refTo('EtcdCluster', 'terminated');
     kube.seed(resource(ref));

@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => bench.stop());
 
-/** A backup whose snapshot is under way and does not go on. */
+/** A backup whose snapshot is under way and does not continue. */
 async function held(): Promise<{ readonly entity: BackupEntity; readonly release: () => void }> {
   const entity = await BackupEntity.on(bench);
   const release = entity.world.holdSnapshots();

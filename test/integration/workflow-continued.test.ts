@@ -1,4 +1,4 @@
-/** Runs that continue as new: nothing that somebody said is lost, and what is under way goes on. */
+/** Runs that continue as new: nothing that somebody said is lost, and what is under way continues. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONSENT, REPAIR, Script } from '../worlds/scripted-activities.ts';
 import { continued, type Entity, until, WorkflowBench } from '../worlds/workflow-bench.ts';

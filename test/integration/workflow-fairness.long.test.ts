@@ -94,7 +94,7 @@ async function passesBefore(steps: readonly Step[]): Promise<number> {
   const { promise: busy, resolve: release } = Promise.withResolvers<void>();
   const perform = async (): Promise<never> => {
     begun.push(Context.current().info.taskToken);
-    // It goes on without the place in the worker.
+    // It continues without the place in the worker.
     throw new CompleteAsyncError();
   };
   const activities = {
@@ -127,7 +127,7 @@ async function passesBefore(steps: readonly Step[]): Promise<number> {
   return order.slice(0, order.indexOf('calm')).filter(namespace => namespace === 'stormy').length;
 }
 
-it('a cluster in a calm namespace does not wait for a storm of operations that only mend Services', async () => {
+it('a cluster in a calm namespace does not wait for a storm of operations that only fix Services', async () => {
   expect(await passesBefore(MENDING)).toBeLessThan(STORM / 3);
 });
 

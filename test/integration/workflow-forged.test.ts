@@ -20,7 +20,7 @@ async function send(workflowId: string, signalName: string, encoding: string, da
   });
 }
 
-describe('the workflow of a cluster goes on', () => {
+describe('the workflow of a cluster continues', () => {
   it.each([
     ['of an unknown encoding', 'changed', 'binary/unknown', 'x'],
     ['that is encrypted', 'pause', 'binary/encrypted', 'x'],
@@ -106,7 +106,7 @@ describe('the workflow of a cluster goes on', () => {
   });
 });
 
-describe('the workflow of a backup goes on', () => {
+describe('the workflow of a backup continues', () => {
   it('after an empty signal stopped its run manually', async () => {
     const entity = await BackupEntity.on(bench);
     const release = entity.world.holdSnapshots();

@@ -1,4 +1,4 @@
-/** An operator of another engine generation takes over in the middle of an operation: what runs is terminated and begun anew. */
+/** An operator of another engine generation takes over in the middle of an operation: what runs is terminated and begun again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../src/api/values/engine-generation.ts';
@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => bench.stop());
 
-it('runs of another generation, older or newer, are terminated in the middle of an operation, which goes on anew', async () => {
+it('runs of another generation, older or newer, are terminated in the middle of an operation, which goes on again', async () => {
   const script = creation();
   const entity = bench.entity();
   await bench.serve(entity, scriptedActivities(script));

@@ -1,6 +1,6 @@
 /**
  * Signals to the workflows of backups and restores as the older `tctl` sends them (workflow-tctl.test.ts has those of clusters): with whatever
- * a person could have typed each takes effect, and the workflow goes on.
+ * a person could have typed each takes effect, and the workflow continues.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';

@@ -1,6 +1,6 @@
 /**
  * Signals to the workflow of a cluster as the older `tctl` sends them: the request SignalWorkflowExecution with what was typed as payloads of
- * `json/plain`. Each message, with what a person could have typed, is taken or refused with a reason, and the workflow goes on.
+ * `json/plain`. Each message, with what a person could have typed, is taken or refused with a reason, and the workflow continues.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { faultsOf } from '../worlds/histories.ts';

@@ -80,7 +80,7 @@ describe('the event recorder', () => {
     expect(written.filter(entry => entry[0] === 1)).toHaveLength(2);
   });
 
-  it('makes an expired event anew', async () => {
+  it('makes an expired event again', async () => {
     const events = recorder();
     events.record(cluster, started);
     await events.flush();

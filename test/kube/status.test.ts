@@ -101,7 +101,7 @@ describe('Retry-After', () => {
 });
 
 describe('back-off', () => {
-  it('doubles up to its maximum, never waits less than asked, and never for ever', () => {
+  it('doubles up to its maximum, never waits less than asked, and never forever', () => {
     const backoff = { firstMs: 100, maxMs: 1_000 };
     for (let failures = 1; failures < 50; failures += 1) {
       const whole = Math.min(1_000, 100 * 2 ** (failures - 1));

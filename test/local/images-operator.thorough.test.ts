@@ -128,7 +128,7 @@ describe('ensureOperatorImage', () => {
     expect(config.rootfs.diff_ids).toEqual(layers.map(layer => `sha256:${layer.digest}`));
   }, 30_000);
 
-  it('makes only the last layer anew after an edit, and nothing without one', async () => {
+  it('makes only the last layer again after an edit, and nothing without one', async () => {
     const first = await build();
     expect(await build()).toEqual(first);
     put('dist/main/operator.js', 'console.log(2);');

@@ -70,7 +70,7 @@ function toolWith(tables: Set<string>): { tool: SqlTool; done: string[] } {
   return { tool, done };
 }
 
-test('tables that are there are upgraded and not made anew', async () => {
+test('tables that are there are upgraded and not created again', async () => {
   const { tool, done } = toolWith(new Set());
   await upgradeSchema(DATABASE, tool);
   expect(done).toContain('setup-schema temporal');

@@ -75,7 +75,7 @@ describe('install', () => {
     expect(isInstalled(artefact, cache)).toBe(true);
   });
 
-  it('cleans up and builds anew after a process that was killed in the middle', async () => {
+  it('cleans up and builds again after a process that was killed in the middle', async () => {
     const child = installElsewhere(`
       writeFileSync(folder + '/tool', 'half');
       process.stdout.write('half');

@@ -85,7 +85,7 @@ describe('claims that a deletion has left', () => {
     expect(out).toContain(`kubectl annotate --overwrite etcd example ${GROUP}/begin-anew=${OLD} -n default`);
   });
 
-  test('cannot be taken up beside an EtcdCluster that has begun anew', async () => {
+  test('cannot be taken up beside an EtcdCluster that has begun again', async () => {
     await claim('example-0', LEFT);
     await living();
     const { out } = await bench.run('leftovers');

@@ -158,7 +158,7 @@ describe('--watch', () => {
   const ready = (text: string) =>
     bench.server.kube.patch(ref, { status: { ready: text } }, { type: 'merge', subresource: 'status' });
 
-  test('does not ask again while nothing is shown anew', async () => {
+  test('does not ask again while nothing is shown again', async () => {
     const asked: string[] = [];
     const { out } = await bench.run('status example --watch', {
       capture: kubectlWith(PAGES, asked),

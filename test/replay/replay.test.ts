@@ -1,6 +1,6 @@
 /**
  * The workflows as they are now against every recorded history of this engine generation: what was under way when the operator is upgraded
- * goes on. A history of a release that does not replay is mended by `patched()` in the workflow, or by a new generation.
+ * continues. A history of a release that does not replay is fixed by `patched()` in the workflow, or by a new generation.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * The functions and constants of src/ by name. Mutations and the gate name a function, never a file, so that a file can be moved
- * and formatted anew without a change here.
+ * and formatted again without a change here.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { parseSync, type Node } from 'oxc-parser';

@@ -51,7 +51,7 @@ const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
   return 'added';
 };
 
-/** Users mend what only they can mend. */
+/** Users fix what only they can fix. */
 export function mendData({ etcd }: SimWorld): void {
   for (const process of etcd.processes.values())
     if (process.alarm !== undefined) etcd.set(process, { alarm: undefined });

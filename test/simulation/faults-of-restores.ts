@@ -118,7 +118,7 @@ export const faultsOfRestores = {
   recoveryChanged,
 } satisfies Record<string, Fault>;
 
-/** Whether a cluster is being made anew of which nothing is recorded yet: the disks of the one before are all that there is. */
+/** Whether a cluster is being created again of which nothing is recorded yet: the disks of the one before are all that there is. */
 export function isSeeding(world: SimWorld): boolean {
   const { incarnation, clusterID } = statusOf(world);
   const { restore } = incarnation ?? {};

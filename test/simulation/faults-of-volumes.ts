@@ -1,4 +1,4 @@
-/** Volumes and pods that are not what they seem: recreated from snapshots, evicted, without labels; and Nodes that are registered anew. */
+/** Volumes and pods that are not what they seem: recreated from snapshots, evicted, without labels; and Nodes that are registered again. */
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
 import { mayLose } from './faults-of-disks.ts';

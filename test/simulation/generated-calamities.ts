@@ -9,7 +9,7 @@ export function after(calamity: Calamity, member: MemberDraw): MemberDraw {
   const { pod, claim, probe } = member;
   const silent = { ...member, probe: { ...probe, answered: false } };
   switch (calamity) {
-    // Every Node is registered anew, or gone.
+    // Every Node is registered again, or gone.
     case 'nodes':
       return { ...silent, pod: { ...pod, there: false }, claim: { ...claim, home: false } };
     // Machines are back before their disks, or the disks were exchanged.

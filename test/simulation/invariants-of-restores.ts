@@ -1,5 +1,5 @@
 /**
- * What must hold when a cluster is made anew from a backup: nothing is stopped before the backup is proved and the loss
+ * What must hold when a cluster is created again from a backup: nothing is stopped before the backup is proved and the loss
  * confirmed, old and new members never run side by side, and success is said when the members have what was backed up.
  */
 import { clientServiceName } from '../../src/api/names.ts';

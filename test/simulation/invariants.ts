@@ -316,7 +316,7 @@ export class Invariants implements EtcdAudit {
     if (fault !== undefined) throw new Breach(`${name} is restarted: ${fault}`);
   }
 
-  /** Nobody is stopped to be started anew, or to be restored, while the apiserver takes no pod at all. */
+  /** Nobody is stopped to be started again, or to be restored, while the apiserver takes no pod at all. */
   #hasSuccessor(pod: KubeObject, { activity, purpose, begunAt }: Attempt): void {
     const isRestart = activity === 'stopMember' && ['rollout', 'upgrade'].includes(purpose ?? '');
     const { incarnation } = (this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] ?? {}) as EtcdClusterStatus;

@@ -112,7 +112,7 @@ export function isLost(look: Look, name: string): boolean {
   // Kubernetes deleted the claim that the member had; without a quorum users may be at work on the volumes (issue 12, E1.4).
   const isExchanged = look.isExchanged(name) && look.rows.length > 0;
   if (!isExchanged && claim.home?.exists !== false) return false;
-  // Nodes are registered anew, and a person may confirm a claim: it is waited for as long as the specification says.
+  // Nodes are registered again, and a person may confirm a claim: it is waited for as long as the specification says.
   const { lostSince } = cluster.status.members?.details?.find(detail => detail.name === name) ?? {};
   const waitedMs = lostSince === undefined ? 0 : now - Date.parse(lostSince);
   return waitedMs >= cluster.config.repair.replaceAfterSeconds * 1_000;

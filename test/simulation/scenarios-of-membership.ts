@@ -186,7 +186,7 @@ export const membershipScenarios = {
     await scripted.rest();
   },
 
-  /** Its kubelet does not answer and its etcd goes on: it is removed all the same. */
+  /** Its kubelet does not answer and its etcd continues: it is removed all the same. */
   async stopDoesNotCome(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     const { kube, kubelet } = scripted.world;

@@ -8,7 +8,7 @@ const CLIENTS = 'etcd.database.coreos.com/clients';
 /** Long enough for the operator to have come to rest. */
 const A_WHILE = 150;
 
-/** How the work is stopped, and how it goes on. */
+/** How the work is stopped, and how it continues. */
 interface Stop {
   readonly stop: (scripted: ScriptedWorld) => void;
   readonly goOn: (scripted: ScriptedWorld) => void;
@@ -37,7 +37,7 @@ function isWhole(scripted: ScriptedWorld): boolean {
 
 /**
  * The work is stopped whenever a step has ended, for as long as it takes to give everything back and then some. What is given back is
- * taken again when the work goes on, so a user who keeps pausing ends no removal: a dozen times is enough.
+ * taken again when the work continues, so a user who keeps pausing ends no removal: a dozen times is enough.
  */
 async function stoppedAtEveryStep(scripted: ScriptedWorld, { stop, goOn }: Stop): Promise<void> {
   const { world } = scripted;
@@ -122,7 +122,7 @@ export const pauseScenarios = {
     await scripted.until('nobody is away while the work is stopped', () => isWhole(scripted));
   },
 
-  /** What somebody takes away while the work is stopped stays away until it goes on. */
+  /** What somebody takes away while the work is stopped stays away until it continues. */
   async memberIsTakenDuringAPause(scripted: ScriptedWorld) {
     await quiet(scripted, { size: 3 });
     BY_PERSON.stop(scripted);

@@ -173,7 +173,7 @@ export const refusalScenarios = {
       if (statusOf(name).phase !== 'Refused') throw new Breach(`${name} is ${statusOf(name).phase}`);
   },
 
-  /** Nodes that are registered anew are no loss, all at once no more than one. */
+  /** Nodes that are registered again are no loss, all at once no more than one. */
   async nodesAreRegisteredAnew(scripted: ScriptedWorld) {
     const nodes = await loseNodes(scripted);
     await scripted.blockedBy('WaitingForMember');

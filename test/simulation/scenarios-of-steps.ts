@@ -13,7 +13,7 @@ function statusOf({ world }: ScriptedWorld): EtcdClusterStatus {
 
 const token = (scripted: ScriptedWorld): string => statusOf(scripted).incarnation?.token ?? '';
 
-/** A cluster whose operator does nothing of its own accord. */
+/** A cluster whose operator does nothing by itself. */
 async function paused(scripted: ScriptedWorld): Promise<void> {
   await scripted.create({ size: 3 });
   scripted.world.operator.paused = { by: 'somebody' };

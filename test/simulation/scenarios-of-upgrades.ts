@@ -73,7 +73,7 @@ export const upgradeScenarios = {
     await reached(scripted, '3.7.3');
   },
 
-  /** What removals and promotions of an old 3.5 left on the disks is mended by the newest 3.5 only. */
+  /** What removals and promotions of an old 3.5 left on the disks is fixed by the newest 3.5 only. */
   async oldReleaseLeftItsMark(scripted: ScriptedWorld) {
     await asked(scripted, { from: '3.5.3', to: '3.6.16', ...STEP_BY_STEP }, () => {
       for (const { disk } of scripted.world.etcd.processes.values()) disk.stain = 'zombie';

@@ -17,7 +17,7 @@ export interface Attempt {
   /** What it is to do; undefined for a pass. */
   readonly step: Step | undefined;
   dead: boolean;
-  /** Nobody waits for it any more, and it goes on. */
+  /** Nobody waits for it any more, and it continues. */
   zombie: boolean;
   /** When it began, in milliseconds. */
   readonly begunAt: number;
@@ -91,7 +91,7 @@ export class Calls {
     return Promise.race([ended, abandoned]);
   }
 
-  /** Nobody waits any more for what takes longer than Temporal lets it; it goes on until it hears of that. */
+  /** Nobody waits any more for what takes longer than Temporal lets it; it continues until it hears of that. */
   timeOut(): void {
     const now = this.#ports.now();
     for (const attempt of this.attempts) {

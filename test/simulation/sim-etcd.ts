@@ -97,7 +97,7 @@ export class SimEtcd {
     return disk;
   }
 
-  /** Empties a disk for good; a process on it goes on until it is stopped, as one with open files does. */
+  /** Empties a disk for good; a process on it continues until it is stopped, as one with open files does. */
   destroy(name: string): void {
     this.destroyed.push(Object.assign(this.disk(name), { lost: true, lostAt: this.#clock.tick() }));
     this.disks.set(name, emptyDisk(name));
@@ -182,7 +182,7 @@ export class SimEtcd {
     return this.reach(from, members).length >= quorumOf(votersOf(members).length);
   }
 
-  /** A little of what goes on by itself: leaders step down and are elected, logs grow, members that saw a leader say so. */
+  /** A little of what happens by itself: leaders step down and are elected, logs grow, members that saw a leader say so. */
   advance(): void {
     for (const process of this.processes.values()) {
       if (process.isLeader && !this.hasQuorum(process)) process.isLeader = false;

@@ -172,7 +172,7 @@ export class SimKubelet {
     const isDone = snapshot !== undefined;
     const done = { name: 'finish', state: { terminated: { exitCode: 0 } } };
     const containerStatuses = withInjected(pod, isDone ? [done] : []);
-    // What was put beside it goes on, and with it the pod.
+    // What was put beside it continues, and with it the pod.
     const after = !isDone ? 'Failed' : containerStatuses.length > 1 ? 'Running' : 'Succeeded';
     this.#write(placed, { phase: after, initContainerStatuses: injectedInit(pod), containerStatuses });
   }

@@ -47,7 +47,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     if (this.#past.length > 40) this.#past.splice(0, 20);
   }
 
-  /** Begins anew, as after Temporal lost everything: what runs goes on without anybody who waits for it. */
+  /** Begins again, as after Temporal lost everything: what runs continues without anybody who waits for it. */
   begin(): void {
     this.beginRun(world => new ClusterInMemory({}, world));
   }

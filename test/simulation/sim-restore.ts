@@ -23,7 +23,7 @@ export class SimRestore extends SimWorkflows<RestoreResource, RestoreInMemory> {
     this.#hooks = hooks;
   }
 
-  /** Begins anew, as after Temporal lost everything. */
+  /** Begins again, as after Temporal lost everything. */
   begin(): void {
     this.beginRun(world => new RestoreInMemory({}, world));
   }

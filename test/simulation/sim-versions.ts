@@ -6,7 +6,7 @@
 import { isAtLeast, minorOf } from '../../src/api/versions/compare.ts';
 import type { Disk, Entry, Process } from './sim-raft.ts';
 
-/** Faults of old releases that lie on a disk until a release mends them, and that 3.6 takes for the truth. */
+/** Faults of old releases that lie on a disk until a release fixes them, and that 3.6 takes for the truth. */
 export type Stain =
   /** Removed members are still in the newer of the two stores of 3.5 (etcd 20967). */
   | 'zombie'

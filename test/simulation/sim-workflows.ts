@@ -56,7 +56,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   /** A step begins. */
   protected begins?(work: R['Work']): void;
 
-  /** Ends the run: what is under way goes on without anybody who waits for it. */
+  /** Ends the run: what is under way continues without anybody who waits for it. */
   end(): void {
     this.#workflows?.end();
     this.#ended.abort();

@@ -225,7 +225,7 @@ async function settle(world: SimWorld): Promise<void> {
   const firstPass = world.passes;
   const firstTick = world.ticks;
   let restedAt: number | undefined;
-  // Each restore makes a cluster anew, one member after the other, and each version on the way restarts every member.
+  // Each restore makes a cluster again, one member after the other, and each version on the way restarts every member.
   const stages = new Set<string>();
   for (;;) {
     stages.add(stageOf(world));

@@ -124,7 +124,7 @@ export class EtcdProcess {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
     process.kill(pid, 'SIGSTOP');
-    // On a busy machine a thread that runs on another processor goes on for a moment.
+    // On a busy machine a thread that runs on another processor continues for a moment.
     const begun = performance.now();
     while (!isStopped(pid))
       if (performance.now() - begun > STOP_TIMEOUT_MS) throw new Error(`etcd ${this.name} does not stop`);

@@ -46,7 +46,7 @@ export function killOperators(world: World): number {
 }
 
 /**
- * Stops every replica, threads and all, at the moment when `when` says so, so that nothing goes on and nothing is lost;
+ * Stops every replica, threads and all, at the moment when `when` says so, so that nothing continues and nothing is lost;
  * `when` is asked every few milliseconds and may reject, and a minute is enough for it. The answer lets them go on.
  */
 export async function holdOperatorsWhen(world: World, when: () => Promise<boolean>): Promise<() => void> {

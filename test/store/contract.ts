@@ -223,7 +223,7 @@ export function storeContract(subject: () => ContractSubject, part = PART): void
     expect(await store.head(key)).toBeUndefined();
   });
 
-  test('a download goes on from where it broke off', async () => {
+  test('a download continues from where it broke off', async () => {
     const { store } = subject();
     const key = fresh();
     const size = part + 1_004_321;

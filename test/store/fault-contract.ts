@@ -233,7 +233,7 @@ export function faultContract(subject: () => FaultSubject): void {
     },
   );
 
-  test('a download that breaks off says so, and goes on from there', async () => {
+  test('a download that breaks off says so, and continues from there', async () => {
     const store = await open();
     const key = fresh();
     const size = 2_000_000;
@@ -293,7 +293,7 @@ export function faultContract(subject: () => FaultSubject): void {
       () => 'stored',
       (error: StoreError) => error.code,
     );
-    // VersityGW makes the upload anew for a part that was on its way: then the object is there, and whole.
+    // VersityGW makes the upload again for a part that was on its way: then the object is there, and whole.
     expect(['stored', 'unavailable', 'timeout']).toContain(outcome);
     expect((await store.head(key))?.size ?? 0).toBe(outcome === 'stored' ? 2 * PART + 10 : 0);
     expect(await subject().leftovers(key)).toBe(0);

@@ -149,7 +149,7 @@ describe('a store that accepts an object', () => {
 });
 
 describe.each(['S3', 'OSS'] as const)('%s', type => {
-  test('a listing that is cut off without a way to go on is not taken for all there is', async () => {
+  test('a listing that is cut off without a way to continue is not taken for all there is', async () => {
     answer = (_, __, outgoing) => outgoing.end(LISTINGS[type]('a', ''));
     await open(type);
     expect((await failure(collect(store.list('a')))).message).toContain('truncates its listing');

@@ -108,7 +108,7 @@ test('the fleet is reported as a whole, whichever clusters have gauges of their 
   ]);
 });
 
-test('what no one has is not reported, and what changes is reported anew', async () => {
+test('what no one has is not reported, and what changes is reported again', async () => {
   const metrics = createMetrics({ now: () => NOW });
   const figures = async () =>
     (await metrics.text())

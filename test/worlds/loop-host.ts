@@ -20,7 +20,7 @@ export class LoopHost implements Host {
   readonly wait = (is: () => boolean, until: number = Number.POSITIVE_INFINITY): Promise<void> =>
     new Promise(resolve => this.#waits.push({ is, until, resolve }));
 
-  /** Everything that can go on at this moment has gone on. */
+  /** Everything that can continue at this moment has gone on. */
   async settle(): Promise<void> {
     for (;;) {
       await turn();
@@ -36,7 +36,7 @@ export class LoopHost implements Host {
     await this.settle();
   }
 
-  /** When the loop goes on by itself. */
+  /** When the loop continues by itself. */
   get wakesAt(): number {
     return Math.min(...this.#waits.map(({ until }) => until));
   }

@@ -38,7 +38,7 @@ export function beQuiet(): void {
   Runtime.install({ logger: QUIET, telemetryOptions: { logging: { filter: 'OFF' } } });
 }
 
-/** Wakes the entity until another run of it goes on. */
+/** Wakes the entity until another run of it continues. */
 export async function continued(entity: Pick<Entity, 'handle' | 'changed'>): Promise<void> {
   const { runId } = await entity.handle.describe();
   const wake = async () => {

@@ -70,7 +70,7 @@ export interface World<R extends Resource> {
   wake?(cluster: ResourceId): void;
 }
 
-/** A run that has ended for good waits for ever. */
+/** A run that has ended for good waits forever. */
 const NEVER = new Promise<never>(() => {});
 
 abstract class InMemory<State extends ResourceState, R extends Resource> {
@@ -94,7 +94,7 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
     void this.loop().then(() => (this.#hasEnded = true));
   }
 
-  /** Nothing happens any more; what is under way goes on without anybody who waits for it. */
+  /** Nothing happens any more; what is under way continues without anybody who waits for it. */
   end(): void {
     this.#hasEnded = true;
     this.#waits.clear();

@@ -48,7 +48,7 @@ export async function untilQuiet({ world, names, progress }: Fleet, quietMs = QU
 }
 
 /**
- * Deletes the client Service of a cluster and waits until the operator has made it anew: a change, and the first step that follows.
+ * Deletes the client Service of a cluster and waits until the operator has made it again: a change, and the first step that follows.
  * @param intervalMs how often it is looked for
  * @returns milliseconds
  */

@@ -151,7 +151,7 @@ function byLabel(
   return [...counted];
 }
 
-/** How many passes and signals there were until now, to see whether anything goes on. */
+/** How many passes and signals there were until now, to see whether anything continues. */
 export const work = (world: SimulatedWorld): Promise<number> =>
   counted(world, ['passes_total', 'signal_duration_seconds_count']);
 

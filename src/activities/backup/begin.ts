@@ -1,4 +1,4 @@
-/** The first and the last step of a run: it is recorded before it does anything, and lets go of the resource after it. */
+/** The first and the last step of a run: it is recorded before it does anything, and releases the resource after it. */
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';

@@ -49,7 +49,7 @@ function isGood(secret: KubeObject, now: number): boolean {
   return faults.length === 0 && fractionLeft > LEAST_LEFT;
 }
 
-/** Makes the identity anew, in a Secret that the resource owns. To be called when no pod has the former one. */
+/** Makes the identity again, in a Secret that the resource owns. To be called when no pod has the former one. */
 export async function issueIdentity(deps: IdentityDeps, owner: ClaimStoreOwner): Promise<KubeObject> {
   const { kube, now } = deps;
   const wanted = claimStoreSecret(owner, await newIdentity(now()));

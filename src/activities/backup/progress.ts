@@ -1,4 +1,4 @@
-/** Says how far a run is, while it goes on: in heartbeats by the caller, here in the resource's status. */
+/** Says how far a run is, while it continues: in heartbeats by the caller, here in the resource's status. */
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { messageOf } from '../../api/values/message-of.ts';

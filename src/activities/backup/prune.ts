@@ -1,4 +1,4 @@
-/** Retention: deletes what the policy does not keep, and reads anew what there is. */
+/** Retention: deletes what the policy does not keep, and reads again what there is. */
 import { eventOf } from '../../api/events.ts';
 import { Context } from '@temporalio/activity';
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';

@@ -1,6 +1,6 @@
 /**
  * Which namespaces have refused this process for so long that it has no rights there. The API server answers 403 for a namespace that was
- * never created, and as well for a moment while a RoleBinding is created anew or its own memory of them fills (docs/decisions/0067-keys-wait-in-a-work-queue.md).
+ * never created, and as well for a moment while a RoleBinding is created again or its own memory of them fills (docs/decisions/0067-keys-wait-in-a-work-queue.md).
  */
 
 /** Refusals in a row. With their distance: ten minutes at least, during which no ask of any backup was answered. */

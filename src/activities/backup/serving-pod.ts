@@ -120,7 +120,7 @@ export async function addressOf(deps: Waiting, owner: ClaimStoreOwner): Promise<
   );
 }
 
-/** Of ten seconds each: a volume may have to be attached, and an image pulled. Both would begin anew with another pod. */
+/** Of ten seconds each: a volume may have to be attached, and an image pulled. Both would begin again with another pod. */
 const WINDOWS = 30;
 /** For a pod that says what keeps it from starting. */
 const TROUBLED_WINDOWS = 9;

@@ -67,7 +67,7 @@ export async function inTurn(of: Of, work: (atNode: AtNode) => Promise<void>): P
   };
   try {
     if (!waiting) return await work(atNode);
-    // What is planned from now on has the time of a run that goes on: so a failure is planned anew instead of being tried again.
+    // What is planned from now on has the time of a run that continues: so a failure is planned again instead of being tried again.
     await work(atNode).catch(async error => {
       if (error === waited) throw error;
       const failure = backupFailure(error);

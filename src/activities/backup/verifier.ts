@@ -60,7 +60,7 @@ export async function askVerifier(run: Run, asked: Asked): Promise<VerificationR
   }
 }
 
-/** The object as it is stored, decompressed: read anew, not what was streamed. */
+/** The object as it is stored, decompressed: read again, not what was streamed. */
 async function bring({ folder, bounds }: Run, { manifest, key }: Asked, scratch: Store): Promise<void> {
   const { entry, compression } = manifest;
   const opened = { store: folder.store, object: { key } };

@@ -1,7 +1,7 @@
 /**
  * The verification of a backup beyond its checksum: the object, read back from the store, goes into a pod with the tools of the
  * cluster's own etcd, and what they say is judged and recorded, in the manifest and in the resource. Can be killed at any
- * point and done again: a pod that was left is ended, and its work begun anew.
+ * point and done again: a pod that was left is ended, and its work begun again.
  */
 import { backupWithDefaults } from '../../api/defaults/etcd-backup.ts';
 import type { BackupManifest } from '../../api/derived/backup-manifest.ts';

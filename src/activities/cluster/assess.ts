@@ -160,7 +160,7 @@ async function pass(
   };
   const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
-  // What a pass has mended, no run of an operation has.
+  // What a pass has fixed, no run of an operation has.
   const { ran: _, ...withoutRun } = settled.actor;
   const actor = context.repaired.length === 0 ? settled.actor : withoutRun;
   const findings = { observation, decision, actor, holds, members: observedMembers(observation) };

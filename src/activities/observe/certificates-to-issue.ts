@@ -26,7 +26,7 @@ const ENDING_MS = 365 * 24 * 3600 * 1000;
 export type Issuing = Pick<TlsFacts, 'toIssue' | 'taken' | 'authoritiesLost' | 'authoritiesEnding'>;
 
 /**
- * What is to be made or made anew. `known` is what was seen of the certificates that are mounted or used. An authority is only ever made for a
+ * What is to be made or created again. `known` is what was seen of the certificates that are mounted or used. An authority is only ever made for a
  * cluster that has not formed, or sleeps: members do not read a new one without a restart, and would trust nobody.
  */
 export async function issuingFacts(
@@ -110,7 +110,7 @@ function whyDue(
   const [cert, key, ca] = ['tls.crt', 'tls.key', 'ca.crt'].map(part => secretText(object, part));
   if (cert === undefined || key === undefined || ca === undefined) return 'it is incomplete';
   const inspected = inspect({ cert, key, ca }, { now, usages: leaf.request.usages, hosts: [] });
-  // Who is not trusted by another Secret is not mended by another certificate, if it is the other one that is wrong.
+  // Who is not trusted by another Secret is not fixed by another certificate, if it is the other one that is wrong.
   const others = known.find(({ secret }) => secret === leaf.secret)?.faults ?? [];
   const fault = inspected.faults[0] ?? others.find(({ kind }) => kind !== 'NotTrusted');
   if (fault !== undefined) return fault.detail;

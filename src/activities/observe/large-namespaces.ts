@@ -1,4 +1,4 @@
-/** Which namespaces were seen to have many objects of a kind, so that not every cluster that is made in one finds it out anew. */
+/** Which namespaces were seen to have many objects of a kind, so that not every cluster that is made in one finds it out again. */
 
 /** How long it is remembered: a namespace may shrink, and then one list contains everything. */
 const REMEMBERED_MS = 600_000;

@@ -61,7 +61,7 @@ function troubleIn(status: PodStatus, container: string, wanted: Wanted): PodTro
   );
 }
 
-/** An init container without which the pod does not go on, most often one that somebody injected. */
+/** An init container without which the pod does not continue, most often one that somebody injected. */
 function blockingTrouble({ initContainerStatuses = [] }: PodStatus, own: string): PodTrouble | undefined {
   for (const status of initContainerStatuses) {
     const found = waitingTrouble(status, {}) ?? endedTrouble(status, {});

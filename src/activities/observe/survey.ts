@@ -28,7 +28,7 @@ export class Surveyor {
   }
 
   /**
-   * What these pods answer, and what a quorum lists. `access`: another text has the certificates read anew. `plainDomain`: of a cluster
+   * What these pods answer, and what a quorum lists. `access`: another text has the certificates read again. `plainDomain`: of a cluster
    * without TLS, of which nothing has to be read. Never rejects.
    */
   async ask(

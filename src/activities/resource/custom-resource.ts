@@ -25,7 +25,7 @@ export async function readResource(
 
 /**
  * Repeats `attempt` once when it fails with a Conflict, because the resource changed since it was read. Each attempt reads the resource
- * anew.
+ * again.
  * @param otherwise what is answered when both attempts failed so; left out: the Conflict is thrown
  */
 export async function retryOnConflict<T>(

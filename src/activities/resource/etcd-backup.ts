@@ -79,7 +79,7 @@ export async function reportBackup(
 }
 
 /**
- * Changes the status of a run, read anew when the resource changed meanwhile. Fails with PreconditionChanged when
+ * Changes the status of a run, read again when the resource changed meanwhile. Fails with PreconditionChanged when
  * the run is not the recorded one any more.
  */
 export async function recordRun(

@@ -58,7 +58,7 @@ export async function reportRestore(
   });
 }
 
-/** Changes the status, read anew when the resource changed meanwhile; does nothing when the resource is gone. */
+/** Changes the status, read again when the resource changed meanwhile; does nothing when the resource is gone. */
 export async function recordRestore(
   deps: Dependencies,
   ref: RestoreRef,

@@ -1,6 +1,6 @@
 /**
  * What users are shown of an activity that fails and is tried again: the condition `Retrying`, and an event. The activity that fails
- * writes it itself, since nothing else knows why. Passes write the conditions of a resource anew, without it; so does the try that succeeds.
+ * writes it itself, since nothing else knows why. Passes write the conditions of a resource again, without it; so does the try that succeeds.
  */
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { conditionEvent } from '../../api/condition-event.ts';

@@ -5,7 +5,7 @@ import { KubeError } from '../../kube/errors.ts';
 import { messageOf } from '../../api/values/message-of.ts';
 import { withWayOn } from './refusal.ts';
 
-/** A failure that no retry mends. */
+/** A failure that no retry fixes. */
 export function finalFailure(type: FailureType, message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, type);
 }

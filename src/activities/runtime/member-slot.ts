@@ -1,7 +1,7 @@
 /**
  * One heavy operation a member at a time: a snapshot beside a defragmentation keeps the member from answering until the
  * snapshot's reader is done, and two snapshots double the load. The slot is an annotation of the member's pod: it goes with
- * the pod, and needs no right beyond those that members need. It is renewed while the work goes on and free again soon after
+ * the pod, and needs no right beyond those that members need. It is renewed while the work continues and free again soon after
  * its holder died.
  */
 import { setTimeout as delay } from 'node:timers/promises';

@@ -10,7 +10,7 @@ const REST = 3;
 /** How long a wait polls before it returns to the planner. */
 const WINDOW_MS = 10_000;
 
-/** How a wait ended: as hoped for, with something in the way that waiting does not mend, or not yet. */
+/** How a wait ended: as hoped for, with something in the way that waiting does not fix, or not yet. */
 export type WaitOutcome = 'done' | 'trouble' | 'notYet';
 
 /** The time that waits pass: real, or a simulation's, which waiting costs nothing. */

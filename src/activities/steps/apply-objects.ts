@@ -68,7 +68,7 @@ async function putBack(
     };
     await kube.patch(at, patch, { type: 'merge' });
   }
-  // Under its uid: one that was deleted and made anew by somebody is not touched.
+  // Under its uid: one that was deleted and created again by somebody is not touched.
   await kube.apply({ ...wanted, metadata: { ...metadata, uid } });
   return difference;
 }

@@ -11,7 +11,7 @@ import { isControlledBy } from '../observe/pod-facts.ts';
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never
  * touched: fails with PreconditionChanged. Claims, which have no owner reference, are recognized by their token. A pod of ours that
- * has ended, which no kubelet starts again, is deleted and made anew.
+ * has ended, which no kubelet starts again, is deleted and created again.
  */
 export async function createOwned(
   kube: KubeClient,

@@ -1,7 +1,7 @@
 /**
  * Keeps all members from eviction before the operator itself takes one down. The disruption controller hears of a pod that is gone
  * only later, and the Eviction API goes by what it counted last; of a budget whose number was changed since, it lets nobody go before that is
- * counted anew (kubernetes, pkg/registry/core/pod/storage/eviction.go, `observedGeneration`). The planner lowers the number when all
+ * counted again (kubernetes, pkg/registry/core/pod/storage/eviction.go, `observedGeneration`). The planner lowers the number when all
  * are ready (planner/operations/repair/budget.ts).
  */
 import { clusterSelector, disruptionBudgetName, selectorText } from '../../api/names.ts';
@@ -26,7 +26,7 @@ interface Holding {
 
 /**
  * To be called right before a member is taken down, and after the last observation of all of them: no member may be evicted from then on, and none
- * was since then. A cluster whose budget is missing, somebody else's, or may not be written goes on without.
+ * was since then. A cluster whose budget is missing, somebody else's, or may not be written continues without.
  * @throws ApplicationFailure PreconditionChanged when another pod is being evicted or is gone
  */
 export async function holdBudget(

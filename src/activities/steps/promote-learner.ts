@@ -31,7 +31,7 @@ const STEADY_MS = 2_000;
  * One that is listed as started and does not answer may wait for a write: etcd 3.6 sends every joiner a snapshot, counts what
  * is in it as applied only with the next entry (`setAppliedIndex` in server.go), and until then refuses the joiner's own
  * announcement as "too many requests" where the log has more than 5,000 entries. In a cluster that nobody writes to it would wait
- * for ever, so it is given an entry.
+ * forever, so it is given an entry.
  */
 export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (deps, ref, step) => {
   let since: number | undefined;

@@ -83,7 +83,7 @@ function changesOf({ cluster, pod, step, ref, now }: Replacement): readonly obje
   const index = containersOf(pod).findIndex(({ name }) => name === ETCD_CONTAINER);
   if (index < 0) throw preconditionChanged(`pod ${step.member} has no container ${ETCD_CONTAINER}`);
   const stamp = wanted.metadata.annotations?.[ANNOTATION_RENDERED] ?? '';
-  // Where somebody has put the image there by hand the kubelet starts no other container: this one goes on.
+  // Where somebody has put the image there by hand the kubelet starts no other container: this one continues.
   const replaced = containersOf(pod)[index]?.image === image ? undefined : containerIdOf(pod);
   return [
     { op: 'replace', path: `/spec/containers/${index}/image`, value: image },

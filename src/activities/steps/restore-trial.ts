@@ -20,7 +20,7 @@ import { seedPodOf, startedSeed, volumeOwner } from './seed-objects.ts';
 import { tryObjects } from './trial.ts';
 
 /**
- * Tries what the restore will create, by the builders that will make it. Once the first member is being stopped the restore goes on
+ * Tries what the restore will create, by the builders that will make it. Once the first member is being stopped the restore continues
  * whatever is said: what stands in its way then is shown, and an abort leads back.
  * @param open the client Service, which goes too
  * @throws what the API server would refuse

@@ -12,7 +12,7 @@ import type { Perform } from './perform.ts';
 
 /**
  * Makes the pods of members that a quorum lists as started refuse to start on an empty volume. Waits for
- * those that are still to start. Each pod is guarded by its uid: one that was made anew meanwhile is not touched.
+ * those that are still to start. Each pod is guarded by its uid: one that was created again meanwhile is not touched.
  *
  * A kubelet that is cut off from the apiserver learns of it when it is connected again.
  */

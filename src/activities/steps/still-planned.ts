@@ -10,7 +10,7 @@ import { observe } from '../observe/observe.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 
 /**
- * Looks at everything once more, right before a step that touches a member, and goes on only when the planner would have
+ * Looks at everything once more, right before a step that touches a member, and continues only when the planner would have
  * this very step done now: same members, same evidence, all its preflight checks. Fails with PreconditionChanged.
  */
 export async function stillPlanned(

@@ -8,7 +8,7 @@ import { type Condition, type ConditionFinding, finding, type ReasonOf } from '.
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 type StalledBecause = ReasonOf<'Stalled'>;
 
-/** What stops a cluster until somebody acts: the first one is reported. A running operation, such as a restore, goes on all the same. */
+/** What stops a cluster until somebody acts: the first one is reported. A running operation, such as a restore, continues all the same. */
 const STOPS: readonly (readonly [condition: string, reason: string | undefined, StalledBecause])[] = [
   ['SpecValid=False', undefined, 'SpecRefused'],
   ['VersionSupported=False', undefined, 'SpecRefused'],
@@ -95,7 +95,7 @@ export function readinessOfTask(phase: string | undefined, message: string | und
   }
 }
 
-/** Reasons of Ready=False for which somebody should see to an EtcdBackup, although it goes on. */
+/** Reasons of Ready=False for which somebody should see to an EtcdBackup, although it continues. */
 const BAD: readonly string[] = ['LastBackupBad', 'BackupLate'] satisfies ReasonOf<'Ready'>[];
 
 /** What somebody should see to of an EtcdBackup, in one word; undefined: nothing. */

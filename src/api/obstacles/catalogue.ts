@@ -1,5 +1,5 @@
 /**
- * Every reason for which the operator does not go on with its work. Pure data: a decision carries one of them, conditions take theirs
+ * Every reason for which the operator does not continue with its work. Pure data: a decision carries one of them, conditions take theirs
  * from here, and reference documentation is generated from it. Reasons are stable: users write alerts on them.
  */
 import { RENEWAL_OBSTACLES, TLS_OBSTACLES } from './certificates.ts';

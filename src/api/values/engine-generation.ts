@@ -1,6 +1,6 @@
 /**
  * The generation of the workflows' code. When an operator begins to watch, it terminates the runs of every other generation, older or newer, and
- * begins them anew from what it observes. Raise it with a change of src/workflows that runs under way cannot be replayed with
+ * begins them again from what it observes. Raise it with a change of src/workflows that runs under way cannot be replayed with
  * (docs/development/workflow-changes.md).
  */
 export const ENGINE_GENERATION = 1;

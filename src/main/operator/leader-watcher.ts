@@ -15,7 +15,7 @@ export interface LeaderWatcherDeps {
 }
 
 /**
- * A term that is lost and won again within `keepMs` goes on with the same watcher: nothing is listed anew, and only those
+ * A term that is lost and won again within `keepMs` continues with the same watcher: nothing is listed again, and only those
  * are reconciled that changed meanwhile. Otherwise each loss would bring all workflows to work at once, and that the next loss.
  */
 export class LeaderWatcher {

@@ -1,7 +1,7 @@
 /**
  * What nobody caught: an error that a callback threw, or a rejection that nobody waited for. It is logged and counted, and the
- * process goes on, since it concerns one connection or one call, and ending would cut off every backup under way. That is
- * sound only because nothing here is decided from what the process remembers (docs/decisions/0055-the-operator-s-process-and-image.md); where it goes on and on,
+ * process continues, since it concerns one connection or one call, and ending would cut off every backup under way. That is
+ * sound only because nothing here is decided from what the process remembers (docs/decisions/0055-the-operator-s-process-and-image.md); where it continues and on,
  * the process is not to be trusted any more, and is ended in order.
  */
 import type { Logger } from '../../telemetry/logger.ts';

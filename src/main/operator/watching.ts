@@ -27,7 +27,7 @@ const HEALTH_TIMEOUT_MS = 1_500;
 
 export interface WatchingParts {
   readonly kubernetes: Pick<Kubernetes, 'client' | 'leaseClient' | 'watcherClient' | 'events'>;
-  /** Asked anew for each call. */
+  /** Asked again for each call. */
   readonly client: () => Client;
   /** Of this replica, as its workers have it. */
   readonly identity: string;

@@ -1,4 +1,4 @@
-/** Runs of another generation of the workflows' code (api/values/engine-generation.ts) are terminated: this operator begins them anew. */
+/** Runs of another generation of the workflows' code (api/values/engine-generation.ts) are terminated: this operator begins them again. */
 import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import { GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 

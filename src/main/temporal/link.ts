@@ -17,7 +17,7 @@ import type { Workers } from './worker.ts';
 /** What continues on another connection when it is replaced. */
 type Reconnecting = Pick<Workers, 'reconnect'>;
 
-/** What is asked of a connection besides being there: ask for it anew for each call, as it is exchanged. */
+/** What is asked of a connection besides being there: ask for it again for each call, as it is exchanged. */
 export interface TemporalLink {
   connection(): Connection;
   client(): Client;

@@ -34,7 +34,7 @@ export interface KeeperContext {
 
 /**
  * Registers what is missing now, and looks again for as long as the signal lasts.
- * @param current asked anew for each try
+ * @param current asked again for each try
  */
 export function keepNamespace(current: () => Connection, context: KeeperContext): NamespaceKeeper {
   const { signal } = context;

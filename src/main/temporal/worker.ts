@@ -70,7 +70,7 @@ export async function createWorkers(config: Config, parts: WorkerParts): Promise
       activity: [...(parts.codec === undefined ? [] : [sealedFailures]), activityInterceptor(parts)],
     },
     // By itself the SDK sends one in four fifths of the timeout: a busy machine does not get it there in the last fifth, and
-    // the activity is begun anew beside the one that goes on.
+    // the activity is begun again beside the one that continues.
     maxHeartbeatThrottleInterval: '1s',
     // Within the pod's terminationGracePeriodSeconds; see the Deployment.
     shutdownGraceTime: '10s',

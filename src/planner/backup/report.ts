@@ -181,7 +181,7 @@ function phaseOf(
   return lastRun.outcome === 'Succeeded' ? 'Succeeded' : 'Failed';
 }
 
-/** A schedule goes on from now where a clock that was ahead has noted a later time: else nothing would be due until then. */
+/** A schedule continues from now where a clock that was ahead has noted a later time: else nothing would be due until then. */
 function atLatest(time: string | undefined, now: number): string | undefined {
   const at = parseTimestamp(time);
   return at !== undefined && isAhead(at, now) ? timestamp(now) : time;

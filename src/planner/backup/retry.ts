@@ -4,17 +4,17 @@ import { type Backoff, backoffMs } from '../../api/values/backoff.ts';
 import type { BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { HOUR, MINUTE } from './calendar.ts';
 
-/** What is not mended within an hour is not mended sooner by asking more often. */
+/** What is not fixed within an hour is not fixed sooner by asking more often. */
 const RETRY: Backoff = { firstMs: MINUTE, maxMs: HOUR };
 
 type Schedule = NonNullable<EtcdBackupStatus['schedule']>;
 /** What a schedule knows of its failures: how many in a row, and when the next try is due. */
 type Failures = Pick<Schedule, 'failures' | 'retryAt'>;
 
-/** What of the last pass is known of the run that goes on, or that has just ended without a backup. */
+/** What of the last pass is known of the run that continues, or that has just ended without a backup. */
 export interface RunOfSchedule {
   readonly scheduledFor?: string | undefined;
-  /** Undefined: it goes on. */
+  /** Undefined: it continues. */
   readonly outcome?: BackupRun['outcome'];
   /** Its object is in the store: another try would leave another one. */
   readonly written?: boolean | undefined;
@@ -50,7 +50,7 @@ export interface Retry {
 
 /**
  * The next try of a backup that failed; undefined when none did. It is due at once when the specification has changed since: that
- * may have mended it.
+ * may have fixed it.
  */
 export function retryOf(status: EtcdBackupStatus, generation: number): Retry | undefined {
   const { schedule, lastRun } = status;

@@ -46,7 +46,7 @@ export const BACKUP_STEPS = {
     timing: transfer,
     summary: ({ location, by }) => `verify ${location} in the store, requested by ${by}`,
   }),
-  /** Deletes what retention does not keep, and reads anew what there is. */
+  /** Deletes what retention does not keep, and reads again what there is. */
   pruneBackups: resourceRow<object>({
     timing: pruning,
     summary: () => 'delete backups that retention does not keep',

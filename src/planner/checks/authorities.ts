@@ -35,7 +35,7 @@ export function untrustedByMembers(observation: Observation): string[] {
   });
 }
 
-/** Which authorities a member's pod is to read anew, each in words; none of a pod of which it is not known what it has read. */
+/** Which authorities a member's pod is to read again, each in words; none of a pod of which it is not known what it has read. */
 export function authorityChanges(observation: Observation, pod: PodFacts): string[] {
   return TRUSTING_ROLES.flatMap(role => {
     const now = certificateOf(observation, role)?.authorities;

@@ -20,7 +20,7 @@ const EMPTY_AMONG_PEERS = /(?:has already been bootstrapped|member count is uneq
 
 /**
  * Why the member can never come back, in words for users; undefined while it may. A Node that is gone is proof, but
- * nodes are sometimes registered anew: `spec.repair.replaceAfterSeconds` must pass first (see {@link graceLeftMs}).
+ * nodes are sometimes registered again: `spec.repair.replaceAfterSeconds` must pass first (see {@link graceLeftMs}).
  */
 export function lossOf(observation: Observation, view: MemberView): string | undefined {
   if (view.probe !== undefined || !view.ours) return undefined;

@@ -25,7 +25,7 @@ const NOTHING_IN_REPAIR_DEPENDS_ON: readonly StepKind[] = [
   'requestCertificates',
 ];
 
-/** Whether this very step failed lately, and others go on without it. */
+/** Whether this very step failed lately, and others continue without it. */
 export function isSkipped(actor: Actor | undefined, { operation, step }: Work): boolean {
   const { failed } = actor ?? {};
   return failed?.operation === operation && failed.step === step.kind && isNonBlockingFailure({ failed });

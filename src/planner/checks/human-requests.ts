@@ -33,7 +33,7 @@ export function done(message: string): Judgement {
 interface OfMember {
   /** What speaks against it, or that it is done already; undefined: it can be taken on. */
   readonly begin?: (view: MemberView) => Judgement | undefined;
-  /** `view`: the member, undefined when it is none any more. Undefined: it goes on. */
+  /** `view`: the member, undefined when it is none any more. Undefined: it continues. */
   readonly progress: (
     situation: Situation,
     request: PersonRequest,

@@ -1,5 +1,5 @@
 /**
- * Pods that are being deleted and stay, because their node does not say that they have ended. Their containers may go on: nobody
+ * Pods that are being deleted and stay, because their node does not say that they have ended. Their containers may continue: nobody
  * takes such a pod away without proof that its node is gone, or a person who says so. Pure.
  */
 import { blocked, type Decision, operate, type Operation, type Step } from '../model/decision.ts';

@@ -11,7 +11,7 @@ import { lastKnownView } from '../model/member-view.ts';
 
 /**
  * Whether the cluster had formed, no quorum answers, and of every member it is proved that its data is gone, for as long as a
- * single member would be waited for (`spec.repair.replaceAfterSeconds`): nodes are sometimes registered anew, all at once.
+ * single member would be waited for (`spec.repair.replaceAfterSeconds`): nodes are sometimes registered again, all at once.
  */
 export function isTotalLoss(observation: Observation): boolean {
   return graceOfLossMs(observation) === 0;

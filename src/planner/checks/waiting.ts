@@ -8,7 +8,7 @@ import type { Situation } from '../model/situation.ts';
 /** The leader raises the version of the cluster within seconds; so long after the last member came something is wrong. */
 const ARRIVAL_MS = 300_000;
 
-/** It goes on by itself, too, but what it waits for may never come. */
+/** It continues by itself, too, but what it waits for may never come. */
 const FAULTS: readonly ObstacleReason[] = ['WaitingForMember'];
 
 /** Whether this decision only waits. */

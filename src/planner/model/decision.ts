@@ -42,7 +42,7 @@ export type Decision =
       readonly message: string;
       readonly nextLookSeconds: number;
       readonly plan: readonly PlannedStep[];
-      /** It goes on when a person approves of this. */
+      /** It continues when a person approves of this. */
       readonly consent?: Consent;
     }
   /** `step` is performed, then the world is looked at again; `plan` is the whole remaining plan, `step` first. */

@@ -112,7 +112,7 @@ export function rebuiltIdentity(
 ): RebuiltIdentity | undefined {
   const own = stampsOf(observation.cluster);
   const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
-  // Before it has a cluster id nothing lived: without claims and pods it may begin anew.
+  // Before it has a cluster id nothing lived: without claims and pods it may begin again.
   const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
   // A token of a resource with another uid, which somebody wrote there, says less than any of this one.
   const ofThis = tokens.filter(each => ownsToken(observation.cluster, each));

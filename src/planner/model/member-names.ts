@@ -31,7 +31,7 @@ export function hasEnded({ phase }: Pick<PodFacts, 'phase'>): boolean {
 /** A kubelet that still has not ended a pod this long after its grace is over does not answer. */
 const TERMINATION_OVERDUE_MS = 30_000;
 
-/** Its grace is over and its node says nothing: its etcd may go on for as long as it likes. */
+/** Its grace is over and its node says nothing: its etcd may continue for as long as it likes. */
 export function isTerminationOverdue(
   { deleting, goneBy }: Pick<PodFacts, 'deleting' | 'goneBy'>,
   now: number,
@@ -39,7 +39,7 @@ export function isTerminationOverdue(
   return deleting && goneBy !== undefined && now - goneBy > TERMINATION_OVERDUE_MS;
 }
 
-/** For this long a pod that was made anew is waited for by who made it; later its member is one that needs repair. */
+/** For this long a pod that was created again is waited for by who made it; later its member is one that needs repair. */
 const START_PATIENCE_MS = 300_000;
 
 /** Whether the pod of a member that was started again may still become ready by itself. */

@@ -14,7 +14,7 @@ export type StatusFields = {
   readonly [Field in keyof EtcdClusterStatus]?: EtcdClusterStatus[Field] | undefined;
 };
 
-/** Exactly what a request is about, and goes on with; or what became of it. */
+/** Exactly what a request is about, and continues with; or what became of it. */
 export type Judgement =
   | readonly string[]
   | { readonly outcome: 'refused' | 'done'; readonly message: string };

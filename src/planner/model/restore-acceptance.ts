@@ -19,7 +19,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** It begins as soon as this has passed, and is judged anew until then. */
+/** It begins as soon as this has passed, and is judged again until then. */
 export interface Wait {
   readonly kind: 'waits';
   readonly reason: ObstacleReason;

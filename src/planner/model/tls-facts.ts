@@ -27,7 +27,7 @@ export interface CertificateFacts extends CertificateSource {
   readonly expiresSoon: boolean;
 }
 
-/** A Secret of TLS.auto that is to be made, or made anew, and why. */
+/** A Secret of TLS.auto that is to be made, or created again, and why. */
 export interface CertificateToIssue {
   readonly secret: string;
   readonly why: string;

@@ -1,4 +1,4 @@
-/** Why a cluster waits, and what lets it go on. Pure. */
+/** Why a cluster waits, and what lets it continue. Pure. */
 import type { Condition } from '../../api/conditions/catalogue.ts';
 import type { EtcdCluster, EtcdRequest } from '../../api/schemas/types.ts';
 import { approveWords, waitingApproval } from '../requests/waiting-approval.ts';
@@ -14,7 +14,7 @@ export interface Reason {
   readonly message: string;
   /** RFC 3339. */
   readonly since?: string;
-  /** What lets it go on. */
+  /** What lets it continue. */
   readonly toGoOn: string;
   /** Commands to choose from, ready to paste. */
   readonly commands: readonly Command[];

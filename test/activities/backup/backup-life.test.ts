@@ -446,7 +446,7 @@ describe('trouble', () => {
     expect(world.status.succeeded).toBe(true);
   });
 
-  it('that a user must mend ends the run with its reason', async () => {
+  it('that a user must fix ends the run with its reason', async () => {
     const world = aWorld(hourly);
     world.store.beforeCall = () => {
       throw new StoreError('denied', 's3://backups refuses the credentials of Secret aws: correct them');
@@ -502,7 +502,7 @@ describe('trouble', () => {
     });
   });
 
-  it('of a schedule is over when a person has one made, and when the specification is mended', async () => {
+  it('of a schedule is over when a person has one made, and when the specification is fixed', async () => {
     for (const mend of ['ask', 'edit'] as const) {
       const world = aWorld(hourly);
       world.store.beforeCall = () => {

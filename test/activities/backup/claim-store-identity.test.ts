@@ -21,7 +21,7 @@ describe('the identity of a claim’s pod', () => {
     expect((await readIdentity(deps, OWNER))?.metadata).toEqual(made.metadata);
   });
 
-  it('is made anew long before it expires', async () => {
+  it('is created again long before it expires', async () => {
     const { bench, deps } = aBench();
     const first = await issueIdentity(deps, OWNER);
     bench.at += 390 * DAY;

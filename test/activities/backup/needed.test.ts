@@ -155,7 +155,7 @@ describe('of a restore in another namespace, the backup', () => {
     expect(world.objects.includes(needed)).toBe(stays);
     world.now += HOUR;
     await world.run();
-    // Retention goes on, at once by then: only what is needed is there beside the newest.
+    // Retention continues, at once by then: only what is needed is there beside the newest.
     expect(world.objects).toHaveLength(stays ? 2 : 1);
   });
 

@@ -80,7 +80,7 @@ describe('a backup whose store is in use', () => {
     expect(world.status.progress).toBeUndefined();
   });
 
-  it('that fails in its turn goes on as one that did not wait: with what is left of its time, and without waiting again', async () => {
+  it('that fails in its turn continues as one that did not wait: with what is left of its time, and without waiting again', async () => {
     const { world, releaseOther, next, act } = crowded();
     await act(await next());
     await act(await next()).catch(() => undefined);
@@ -100,7 +100,7 @@ describe('a backup whose store is in use', () => {
     expect(world.status.lastRun).toMatchObject({ outcome: 'Succeeded' });
   });
 
-  it('that no one goes on with for a day is given up', async () => {
+  it('that no one continues with for a day is given up', async () => {
     const { world, next, act } = crowded();
     await act(await next());
     await act(await next()).catch(() => undefined);
@@ -164,7 +164,7 @@ describe('a backup whose member is on a node that is in use', () => {
     expect([turns.stores.taken(), turns.at(NODE).taken()]).toEqual([0, 0]);
   });
 
-  it('whose store fails after it waited has begun: it goes on with what is left of its time', async () => {
+  it('whose store fails after it waited has begun: it continues with what is left of its time', async () => {
     const { world, releaseOther, next, act } = crowded({ timeoutInSecond: 600 }, 'node');
     await act(await next());
     await act(await next()).catch(() => undefined);

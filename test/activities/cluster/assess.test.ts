@@ -261,7 +261,7 @@ describe('a pass', () => {
     ]);
   });
 
-  it('records that a Service of a living cluster was made anew', async () => {
+  it('records that a Service of a living cluster was created again', async () => {
     const world = await living();
     world.kube.finishDeletion({
       apiVersion: 'v1',

@@ -62,7 +62,7 @@ describe('what needs attention', () => {
     expect(attentionOf(cluster(conditions))).toBe(expected);
   });
 
-  it('is nothing while an operation goes on', () => {
+  it('is nothing while an operation continues', () => {
     const operation = { type: 'scaleCluster' };
     expect(attentionOf(cluster([finding('Progressing', 'Scaling')], { operation }))).toBeUndefined();
   });

@@ -118,7 +118,7 @@ describe('an old cluster', () => {
   });
 });
 
-test('an old cluster with a variable that is named twice goes on, and the message says which one counts', () => {
+test('an old cluster with a variable that is named twice continues, and the message says which one counts', () => {
   const etcdEnv = ['A', 'B', 'A'].map((name, index) => ({ name, value: `${index}` }));
   const validation = validateCluster(cluster({ pod: { etcdEnv } }));
   expect(validation.blocking).toEqual([]);

@@ -167,7 +167,7 @@ describe('the operator, which knows v1beta2 alone', () => {
       expect(of.ownerReferences).toMatchObject([{ apiVersion: API_VERSION, uid: metadata.uid }]);
   });
 
-  test('goes on when objects are stored as v1, and each is moved by a write that changes nothing', async () => {
+  test('continues when objects are stored as v1, and each is moved by a write that changes nothing', async () => {
     expect(await storedVersions()).toEqual(['v1beta2']);
     expect(await versionInEtcd('example')).toBe(API_VERSION);
     await define('v1');

@@ -169,7 +169,7 @@ test.each(STRIKES)(
     try {
       const run = await poll(() => operations.newest());
       expect((await stored(name)).keys).toEqual([]);
-      // An upload that could go on would: the worker hears within its heartbeat's ten seconds that nobody waits for it.
+      // An upload that could continue would: the worker hears within its heartbeat's ten seconds that nobody waits for it.
       const isOrphaned = outcome === 'Failed';
       if (isOrphaned) store.front.fault = () => ({ kind: 'hang' });
       await operations.act(verb, on, run);

@@ -31,7 +31,7 @@ async function budget(): Promise<Budget> {
   return (await world().kube.get(ref)) as unknown as Budget;
 }
 
-/** Begins an operation, evicts while it goes on, and lets the cluster come to rest. */
+/** Begins an operation, evicts while it continues, and lets the cluster come to rest. */
 async function underEvictions(
   title: string,
   begin: () => Promise<void>,
@@ -114,7 +114,7 @@ test('while every member is restarted, and the operator is killed when it has ra
       await cluster.apply({ size: 3, etcd: { snapshotCount: 30_000 } });
       await poll(async () => (await budget()).spec.minAvailable === 3, { timeoutMs: 60_000, intervalMs: 5 });
       expect(killOperators(world())).toBeGreaterThan(0);
-      // Those that were evicted are made anew with the changed setting: before the kill they would leave nothing to roll out.
+      // Those that were evicted are created again with the changed setting: before the kill they would leave nothing to roll out.
       const evictions = startEvictions(world(), at);
       await delay(45_000);
       await evictions.stop();

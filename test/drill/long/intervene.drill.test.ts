@@ -54,7 +54,7 @@ test('what is, and what comes next', async () => {
   await poll(async () => (await planned()).next.includes('nothing to do'));
 });
 
-test('a pause holds what is asked for, an abort takes that back, and it goes on', async () => {
+test('a pause holds what is asked for, an abort takes that back, and it continues', async () => {
   const before = await pods();
   await handbook.type('signal -w $W --name pause');
   const paused = await awaitCondition(world, at, { type: 'Paused' });
@@ -128,7 +128,7 @@ test.each([
   });
   const { replacements } = (await readCluster(world, at.namespace, at.name))?.status ?? {};
   expect(replacements?.map(replaced => replaced.member)).toContain(member);
-  // Used up: a second loss would have to be approved of anew.
+  // Used up: a second loss would have to be approved of again.
   await poll(async () => (await status()).approvals === undefined);
 });
 

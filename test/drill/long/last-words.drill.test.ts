@@ -42,7 +42,7 @@ function reported(name: string, type: string, said: RegExp): Promise<string> {
 
 const limited = (memory: string): object => ({ pod: { resources: { limits: { memory } } } });
 
-test('a memory limit that is too low is reported with the limit and the restarts, and is mended by a higher one', async () => {
+test('a memory limit that is too low is reported with the limit and the restarts, and is fixed by a higher one', async () => {
   const at = { namespace: NAMESPACE, name: 'small' };
   await world.kube.apply(manifest(NAMESPACE, at.name, { size: 3, version: '3.6.16', ...limited('256Mi') }));
   await awaitRunning(world, at);

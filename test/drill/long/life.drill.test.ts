@@ -54,7 +54,7 @@ describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
       completed.some(name => name !== 'assess'),
     );
     await operations.act(verb, on, run);
-    // To cancel is to abort: nothing goes on until somebody says so.
+    // To cancel is to abort: nothing continues until somebody says so.
     if (verb === 'cancel') {
       await awaitCondition(world, at, { type: 'Progressing', status: 'False' });
       await operations.signal('resync');

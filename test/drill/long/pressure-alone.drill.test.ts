@@ -1,6 +1,6 @@
 /**
  * Operators with a fifth of a processor each, killed while many clusters are created, upgraded and restored: what was under way
- * goes on. The long form of it, beside busy neighbours and slow servers, is long/pressure.drill.test.ts.
+ * continues. The long form of it, beside busy neighbours and slow servers, is long/pressure.drill.test.ts.
  */
 import { pressureDrill } from '../../stack/drill/pressure.ts';
 

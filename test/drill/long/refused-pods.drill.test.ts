@@ -121,7 +121,7 @@ test('a policy against the new version stops no member, in place or in a new pod
       labels: { [LABEL_CLIENTS]: CLIENTS_ADMITTED },
     });
     expect(image(now)).toMatch(/:v3\.6\.5$/);
-    // Taken back, so that the next one begins anew.
+    // Taken back, so that the next one begins again.
     await edit({ version: '3.6.5' });
     await awaitRunning(world, AT);
   }

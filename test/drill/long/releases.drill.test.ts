@@ -22,7 +22,7 @@ interface Bundler {
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 /**
- * Scenarios that a release cannot go on with whose workflows do not contain this text; CHANGELOG.md says so. It fails their tasks, and
+ * Scenarios that a release cannot continue with whose workflows do not contain this text; CHANGELOG.md says so. It fails their tasks, and
  * another worker does them.
  */
 const NEEDS: Readonly<Record<string, string>> = {};
@@ -60,7 +60,7 @@ function faultOf(failed: Failed, scenario: string): string {
   return isBeyondPrevious(scenario) && isRefused ? '' : message;
 }
 
-/** An update that the release before does not know is refused when it comes to it, and has not happened: the scenario begins anew. */
+/** An update that the release before does not know is refused when it comes to it, and has not happened: the scenario begins again. */
 async function completed(scenario: Scenario): ReturnType<Scenario> {
   for (let left = 20; ; left -= 1)
     try {

@@ -1,4 +1,4 @@
-/** A tenant with 600 Secrets of 1 MiB beside the deployed operator, whose replicas begin anew and list everything. */
+/** A tenant with 600 Secrets of 1 MiB beside the deployed operator, whose replicas begin again and list everything. */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';

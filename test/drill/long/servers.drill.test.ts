@@ -48,7 +48,7 @@ test('Temporal is stopped for two minutes and wiped in the middle of a replaceme
         await world().stack.temporal.start();
       }
     },
-    // Of what is going on in the cluster nobody writes a status while there is no Temporal.
+    // Of what happens in the cluster nobody writes a status while there is no Temporal.
     { lost: 1, silent: true },
   );
   expect(verdict.longestStallMs).toBeLessThan(10_000);

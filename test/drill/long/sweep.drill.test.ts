@@ -141,7 +141,7 @@ async function run(
     },
     { size, lost, silent: after !== undefined },
   );
-  // A run that finds something in the way ends, and another one goes on.
+  // A run that finds something in the way ends, and another one continues.
   const runs = await operations.since(before);
   return runs.filter(found => found.operation === operation).flatMap(({ completed }) => completed);
 }

@@ -112,7 +112,7 @@ async function refusedTo(connection: Connection, workflowId: string): Promise<st
 const LOOKS = ['describe', 'list', 'history', 'query'];
 const CHANGES = ['signal', 'start', 'update', 'poll', 'terminate'];
 
-test('with the right to write the operator does all that it does, and goes on with another token', async () => {
+test('with the right to write the operator does all that it does, and continues with another token', async () => {
   const { link, keeper, secret } = await running(token(`${NAMESPACE}:write`));
   await keeper.ready;
   const { worker, entity, answers } = await workThrough(link, { direct: link.client(), code, stops });

@@ -51,7 +51,7 @@ describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
         );
         await operations.act(verb, on, run);
         if (verb !== 'cancel') return;
-        // To cancel is to abort: nothing goes on until somebody says so.
+        // To cancel is to abort: nothing continues until somebody says so.
         await awaitCondition(world(), at, { type: 'Progressing', status: 'False' });
         await operations.signal('resync');
       },

@@ -131,7 +131,7 @@ export class FakeKubelet {
       const initContainerStatuses = [...injectedInit(pod), ...(failure === undefined ? [] : [ended])];
       const containerStatuses = withInjected(pod, failure === undefined ? [done] : []);
       const stays = failure === undefined && containerStatuses.length > 1;
-      // What was put beside it goes on, and with it the pod.
+      // What was put beside it continues, and with it the pod.
       const phase = stays ? 'Running' : failure === undefined ? 'Succeeded' : 'Failed';
       object['status'] = { phase, initContainerStatuses, containerStatuses };
     });
@@ -154,7 +154,7 @@ export class FakeKubelet {
     });
   }
 
-  /** The container of a pod ends and is started again at the next `settle`: its disk stays, its annotations are read anew. */
+  /** The container of a pod ends and is started again at the next `settle`: its disk stays, its annotations are read again. */
   restart(name: string): void {
     const pod = this.#kube.all('Pod').find(({ metadata }) => metadata.name === name);
     const ip = pod && statusOf(pod).podIP;

@@ -55,7 +55,7 @@ test('a term that is lost and won ten times has one watcher, which lists once', 
 /** What is due at this moment is done. */
 const settle = () => vi.advanceTimersByTimeAsync(0);
 
-test('what is not won again within its time is let go, and the next term begins anew', async () => {
+test('what is not won again within its time is let go, and the next term begins again', async () => {
   leader.begin();
   await settle();
   leader.end();

@@ -50,7 +50,7 @@ test('a log that fails changes nothing', () => {
   expect(() => handle(new Error('any'), 'uncaughtException')).not.toThrow();
 });
 
-test('a process goes on after both kinds', async () => {
+test('a process continues after both kinds', async () => {
   const module = join(import.meta.dirname, '../../../src/main/operator/uncaught.ts');
   const script = `
     import { uncaughtHandler } from ${JSON.stringify(module)};

@@ -65,7 +65,7 @@ describe('a cron expression', () => {
     expect(nextBackup(NIGHTLY, state)).toEqual({ kind: 'later', at: at('22T02:30:00') });
   });
 
-  it('goes on after a clock that was ahead', () => {
+  it('continues after a clock that was ahead', () => {
     const state = { now: at('21T10:00:00'), last: at('30T02:30:00'), since: SINCE };
     expect(nextBackup(NIGHTLY, state)).toEqual({ kind: 'later', at: at('22T02:30:00') });
   });

@@ -262,7 +262,7 @@ describe('claims that lost their stamps together with the status', () => {
 });
 
 describe('pods of a cluster without any identity', () => {
-  it('keep it from being begun anew: it has lived', () => {
+  it('keep it from being begun again: it has lived', () => {
     const { status: _, ...cluster } = aCluster();
     const pod = aPod({ name: 'example-0', token: undefined });
     const observation = anObservation({ cluster: { ...cluster, status: {} }, pods: [pod] });

@@ -10,7 +10,7 @@ const PERIOD_US = 100_000;
 
 /**
  * Limits both replicas to so many thousandths of a processor. The pods are resized as they run, and their containers keep the
- * limit when they start again; pods that are made anew have none.
+ * limit when they start again; pods that are created again have none.
  */
 export async function limitOperators(world: World, milliCpu: number): Promise<void> {
   await freshOperators(world, REPLICAS);

@@ -20,7 +20,7 @@ async function podOf(world: World, at: Place, member: string): Promise<KubeObjec
   return pod;
 }
 
-/** Makes the pod anew with the values of the bootstrap in its arguments. Nobody else may make it meanwhile. */
+/** Makes the pod again with the values of the bootstrap in its arguments. Nobody else may make it meanwhile. */
 export async function makeWithBootstrap(world: World, at: Place, member: string): Promise<void> {
   const { metadata, spec } = (await podOf(world, at, member)) as KubeObject & {
     readonly spec: { readonly containers: readonly Container[] };

@@ -63,12 +63,12 @@ export class RestoreDrill {
     await leaveNamespace(this.world, this.at.namespace);
   }
 
-  /** Temporal was wiped: looks for operations are made anew. */
+  /** Temporal was wiped: looks for operations are created again. */
   async reopen(): Promise<void> {
     this.operations = await openOperations(this.world, this.at);
   }
 
-  /** Writes keys anew and has them backed up: a restore must bring back these. */
+  /** Writes keys again and has them backed up: a restore must bring back these. */
   async keep(backUp: () => Promise<{ readonly revision?: number }>): Promise<void> {
     this.#kept = await this.#write();
     ({ revision: this.#revision = 0 } = await backUp());

@@ -65,7 +65,7 @@ export class SealedOperator {
     await this.#kubectl('patch', 'secret', CODEC.name, '--type', 'merge', '-p', patch);
   }
 
-  /** Makes every replica anew, so that each reads its files and every history from the beginning. */
+  /** Makes every replica again, so that each reads its files and every history from the beginning. */
   async restart(): Promise<void> {
     await this.#kubectl('rollout', 'restart', DEPLOYMENT);
     await this.#rolledOut();

@@ -18,7 +18,7 @@ export interface Struck {
 /**
  * Terminates, cancels or resets (to its last workflow task) a run.
  * @throws when that run had ended, so that nothing came of it. Temporal itself says so of a termination only: a cancellation of
- *   a workflow that is over succeeds and does nothing, and a reset of one begins it anew.
+ *   a workflow that is over succeeds and does nothing, and a reset of one begins it again.
  */
 export async function strike(
   world: World,

@@ -8,7 +8,7 @@ import { millisecondsOf } from './timeline.ts';
 export interface TimedRun extends RecordedRun {
   readonly type: string;
   readonly begun: number;
-  /** Infinity: it goes on. */
+  /** Infinity: it continues. */
   readonly ended: number;
 }
 
