@@ -43,7 +43,7 @@ export const EVENTS = {
     ],
     MemberStopped: ['Normal', 'The pod of a member was deleted.'],
     MemberRestarted: ['Normal', 'A member was started again on its volume.'],
-    MemberUpgraded: ['Normal', 'A member was given another version of etcd.'],
+    MemberUpgraded: ['Normal', 'A member runs another version of etcd.'],
     'Member Removed': ['Normal', 'A member was removed. The CoreOS operator used this reason.'],
     'Replacing Dead Member': ['Warning', 'A lost member was removed. The CoreOS operator used this reason.'],
     ClaimKept: ['Normal', 'The claim of a removed member is kept.'],
@@ -65,7 +65,7 @@ export const EVENTS = {
     RestoringAfterTotalLoss: ['Warning', 'Every volume is lost, and an EtcdRestore was created.'],
     RestoreBegun: ['Normal', 'A restore replaced the members of the cluster.'],
     RestoreSucceeded: ['Normal', 'A restore succeeded.'],
-    RestoreAbandoned: ['Warning', 'A restore was given up.'],
+    RestoreAbandoned: ['Warning', 'A restore was abandoned.'],
   },
   EtcdBackup: {
     BackupStarted: ['Normal', 'A backup started.'],

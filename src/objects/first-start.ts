@@ -92,10 +92,10 @@ export function firstStartOf(pod: {
     return pod.args.find(argument => argument.startsWith(prefix))?.slice(prefix.length) ?? '';
   };
   const alone = sealedAnnotations({ name: flag('name'), peerUrl: flag('initial-advertise-peer-urls') });
-  const given = pod.annotations ?? {};
+  const annotations = pod.annotations ?? {};
   const keys = Object.keys(alone);
   if (FIRST_START_FLAGS.every(([name, value]) => flag(name) === value)) {
-    return keys.every(key => given[key] === alone[key]) ? 'sealed' : 'open';
+    return keys.every(key => annotations[key] === alone[key]) ? 'sealed' : 'open';
   }
   const isAlone = flag('initial-cluster-state') === 'existing' && !flag('initial-cluster').includes(',');
   return isAlone ? 'sealed' : 'fixed';

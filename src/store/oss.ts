@@ -64,9 +64,9 @@ export function openOss(spec: StoreSpec<'OSS'>, { secret, secrets, http, secretH
   if (secret === undefined) {
     throw new StoreError('invalid', 'OSS needs a Secret: name it in oss.ossSecret');
   }
-  const given = ossCredentials(secret);
+  const keys = ossCredentials(secret);
   checkSecretEndpoint('OSS', endpoint, secretHosts);
-  const protocol = new OssProtocol({ endpoint, bucket, keys: async () => given, http, secrets });
+  const protocol = new OssProtocol({ endpoint, bucket, keys: async () => keys, http, secrets });
   return new RemoteStore(protocol, http.memory);
 }
 

@@ -155,11 +155,11 @@ function storageWithDefaults(
   storage: EtcdClusterSpec['storage'],
   claim: ClaimSpec | undefined,
 ): ClusterConfig['storage'] {
-  const { retainDeadMemberFor = DEFAULT_RETAIN_DEAD_MEMBER, ...given } = storage ?? {};
+  const { retainDeadMemberFor = DEFAULT_RETAIN_DEAD_MEMBER, ...written } = storage ?? {};
   return {
     ...(claim === undefined ? {} : { volumeClaimTemplate: { spec: claim } }),
-    ...given,
-    retain: given.retain ?? 'Delete',
+    ...written,
+    retain: written.retain ?? 'Delete',
     retainDeadMemberSeconds: parseDurationSeconds(retainDeadMemberFor) ?? DEFAULT_RETAIN_DEAD_MEMBER_SECONDS,
   };
 }

@@ -166,8 +166,8 @@ function temporalTls(env: EnvironmentReader, hasApiKey: boolean): TemporalTls | 
       'set it to the path of the certificate for TEMPORAL_TLS_CLIENT_KEY_PATH',
     );
   }
-  const given = hasApiKey || Object.values(tls).some(value => value !== undefined);
-  return env.derivedFlag('TEMPORAL_TLS', given) ? tls : undefined;
+  const isConfigured = hasApiKey || Object.values(tls).some(value => value !== undefined);
+  return env.derivedFlag('TEMPORAL_TLS', isConfigured) ? tls : undefined;
 }
 
 function codec(env: EnvironmentReader): Config['codec'] {

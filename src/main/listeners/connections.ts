@@ -107,6 +107,6 @@ function nameOf({ remoteAddress, remotePort }: Socket): string {
 function giveUpOne(open: readonly Connection[]): void {
   const byPeer = Map.groupBy(open, ({ peer }) => peer);
   const [most = []] = [...byPeer.values()].toSorted((one, other) => other.length - one.length);
-  const given = most.find(({ busy }) => busy === 0) ?? most[0];
-  given?.socket.destroy();
+  const victim = most.find(({ busy }) => busy === 0) ?? most[0];
+  victim?.socket.destroy();
 }

@@ -30,7 +30,7 @@ export function uncaughtHandler(
   limits: UncaughtLimits = UNCAUGHT_LIMITS,
 ): (error: unknown, origin: Origin) => void {
   let recent: number[] = [];
-  let given = false;
+  let hasGivenUp = false;
   return (error, origin) => {
     const now = performance.now();
     recent = [...recent.filter(at => now - at < limits.windowMs), now];
@@ -43,8 +43,8 @@ export function uncaughtHandler(
     } catch {
       // An error whose own fields throw, or a log that is closed: neither is worth the process.
     }
-    if (given || recent.length <= limits.most) return;
-    given = true;
+    if (hasGivenUp || recent.length <= limits.most) return;
+    hasGivenUp = true;
     giveUp(new Error(`${recent.length} uncaught errors within ${limits.windowMs / 1000} s`));
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Steps that are not taken without a person. A planner asks for consent to exactly one thing, named by ids that are
- * never used for another; until it is given the plan is blocked, and the message says what to send
+ * never used for another; until it is each the plan is blocked, and the message says what to send
  * (docs/operations/intervene.md, "Approving").
  */
 import { approves } from '../../api/values/consent.ts';
@@ -8,7 +8,7 @@ import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Observation } from '../model/observation.ts';
 import type { Approval } from '../model/actor.ts';
 
-/** Consent was given, and by which approval, or what to report to users until it is. */
+/** Consent was each, and by which approval, or what to report to users until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };
 
 /**
@@ -20,7 +20,7 @@ export function consentTo(
   consent: Consent,
   why: Pick<Obstacle, 'reason' | 'message'>,
 ): Answer {
-  const approval = actor?.approvals?.find(given => now < given.expiresAt && approves(given, consent));
+  const approval = actor?.approvals?.find(each => now < each.expiresAt && approves(each, consent));
   if (approval !== undefined) return { approval };
   return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
 }

@@ -34,17 +34,17 @@ const SERVER = '/etc/etcd/tls/server';
 export function etcdctlArguments(
   cluster: EtcdCluster,
   member: string,
-  given: readonly string[],
+  args: readonly string[],
 ): readonly string[] {
   const { namespace, name } = cluster.metadata;
   const tls = securityOf(cluster)?.client === true;
   const url = clientUrl({ member, cluster: name, namespace, domain: domainOf(cluster), tls });
-  const isGiven = (flag: string): boolean => given.some(word => word === flag || word.startsWith(`${flag}=`));
-  const secure = tls && !isGiven('--cert');
+  const hasFlag = (flag: string): boolean => args.some(word => word === flag || word.startsWith(`${flag}=`));
+  const secure = tls && !hasFlag('--cert');
   return [
     'etcdctl',
-    ...(isGiven('--endpoints') ? [] : [`--endpoints=${url}`]),
+    ...(hasFlag('--endpoints') ? [] : [`--endpoints=${url}`]),
     ...(secure ? [`--cacert=${SERVER}/ca.crt`, `--cert=${SERVER}/tls.crt`, `--key=${SERVER}/tls.key`] : []),
-    ...given,
+    ...args,
   ];
 }

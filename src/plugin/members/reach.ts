@@ -15,22 +15,22 @@ const CHECK_MS = 2_000;
 /** Runs etcdctl in the pod of a member, with the standard input of this command. @throws Failure when it does not succeed */
 export async function etcdctl(call: Call): Promise<ExitCode> {
   const { session, flags, words } = call;
-  const given = words.slice(1);
-  if (given.length === 0)
+  const args = words.slice(1);
+  if (args.length === 0)
     throw usageFailure(
       'etcdctl needs a command',
       'Such as: kubectl etcd etcdctl NAME -- endpoint status --cluster -w table',
     );
   const cluster = await need(session, 'EtcdCluster', clusterNameOf(call));
   const member = chosenMember(cluster, flags.value('member'));
-  return runEtcdctl(call, { cluster, member }, given);
+  return runEtcdctl(call, { cluster, member }, args);
 }
 
 /** Runs one command of etcdctl in the pod of a member, on this terminal. @throws Failure when it does not succeed */
 export async function runEtcdctl(
   { session, io }: Call,
   { cluster, member }: { readonly cluster: EtcdCluster; readonly member: string },
-  given: readonly string[],
+  args: readonly string[],
 ): Promise<ExitCode> {
   // Without a terminal of its own it must not take the keys that are meant for what reads its output.
   const input = !io.canAsk ? ['-i'] : io.isTerminal ? ['-i', '-t'] : [];
@@ -44,7 +44,7 @@ export async function runEtcdctl(
       '-c',
       'etcd',
       '--',
-      ...etcdctlArguments(cluster, member, given),
+      ...etcdctlArguments(cluster, member, args),
     ],
     io.interrupted,
   );

@@ -58,12 +58,12 @@ function headOf({ metadata }: EtcdCluster) {
 async function confirm({ flags, io, session }: Call, cluster: EtcdCluster): Promise<string | undefined> {
   const { name, namespace } = cluster.metadata;
   const id = cluster.status?.clusterID;
-  const given = flags.value('cluster-id');
-  if (given !== undefined && given !== id)
-    throw usageFailure(`the id of ${name} is ${id ?? 'not known'}, and not ${given}: nothing was sent`);
+  const confirmed = flags.value('cluster-id');
+  if (confirmed !== undefined && confirmed !== id)
+    throw usageFailure(`the id of ${name} is ${id ?? 'not known'}, and not ${confirmed}: nothing was sent`);
   if (flags.has('dry-run')) return id;
   if (flags.has('yes')) {
-    if (id === undefined || given === id) return id;
+    if (id === undefined || confirmed === id) return id;
     throw usageFailure(
       'with --yes, say which data may be overwritten: nobody reads it before it is sent',
       `Add --cluster-id ${id}, if this is the cluster that is meant`,

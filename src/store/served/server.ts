@@ -115,9 +115,9 @@ function abortedWith(response: ServerResponse): AbortSignal {
 }
 
 function isAllowed({ headers }: IncomingMessage, token: string): boolean {
-  const given = Buffer.from(headers.authorization ?? '');
+  const sent = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  return sent.length === wanted.length && timingSafeEqual(sent, wanted);
 }
 
 function refusal(): ServedError {

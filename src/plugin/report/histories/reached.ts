@@ -74,8 +74,8 @@ const hasTlsFiles = (env: Call['io']['env']): boolean =>
 /**
  * As Temporal's own CLI takes it, and never without TLS. @throws NotReached for what cannot stand in a header; gRPC would quote it
  */
-function apiKeyOf({ TEMPORAL_API_KEY: given = '' }: Call['io']['env']): string | undefined {
-  const found = apiKeyIn(given);
+function apiKeyOf({ TEMPORAL_API_KEY: content = '' }: Call['io']['env']): string | undefined {
+  const found = apiKeyIn(content);
   if (found === undefined || 'key' in found) return found?.key;
   throw new NotReached(`TEMPORAL_API_KEY ${found.fault}`);
 }
