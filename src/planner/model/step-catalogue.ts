@@ -55,6 +55,13 @@ export function timingOf(step: Step): StepTiming {
   return rowOf(step).timing;
 }
 
+/** What the row of a kind of step says of every such step; undefined of a kind of another release. */
+export function traitsOf(
+  kind: string,
+): Pick<StepRow<never>, 'isolated' | 'bringsMembers' | 'stopsMember'> | undefined {
+  return Object.hasOwn(STEPS, kind) ? STEPS[kind as StepKind] : undefined;
+}
+
 /** The type system does not see that the row of a step's kind takes that step's fields. */
 function rowOf({ kind }: Step): StepRow<Step> {
   return STEPS[kind] as StepRow<never> as StepRow<Step>;

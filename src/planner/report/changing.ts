@@ -2,23 +2,13 @@
  * Members that are away, or not there yet, because the operator is changing them as somebody asked: nothing has failed, and there is nothing
  * for anybody to see to. A member that ended by itself, does not start, or is waited for in vain is not among them. Pure.
  */
-import type { Decision, Step, StepKind, Work } from '../model/decision.ts';
+import type { Decision, Step, Work } from '../model/decision.ts';
 import { isComing, isTerminationOverdue } from '../model/member-names.ts';
+import { traitsOf } from '../model/step-catalogue.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import { isWaiting } from '../checks/waiting.ts';
-
-/** Steps by which a member comes, or comes back. */
-const BRINGS: readonly StepKind[] = [
-  'restartMember',
-  'awaitMembers',
-  'awaitVersion',
-  'admitMembers',
-  'createMember',
-  'sealMembers',
-  'promoteLearner',
-];
 
 /** What is known of the members that are being changed. */
 export interface Changing {
@@ -84,7 +74,7 @@ function isBrought({ operation, step }: Work, name: string, pod: PodFacts | unde
   if (takesAway === 'everyMember') return true;
   if (pod === undefined) return step.kind === 'createMember' && step.member === name;
   if (takesAway === undefined || pod.deleting) return false;
-  return BRINGS.includes(step.kind) && namesIn(step).includes(name);
+  return traitsOf(step.kind)?.bringsMembers === true && namesIn(step).includes(name);
 }
 
 /** The members that a step names. */

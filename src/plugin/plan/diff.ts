@@ -2,6 +2,7 @@
 import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Decision, PlannedStep, StepKind } from '../../planner/model/decision.ts';
+import { traitsOf } from '../../planner/model/step-catalogue.ts';
 import type { Call } from '../commands/command.ts';
 import { failure } from '../failure.ts';
 import { type Difference, differencesOf, pathOf, withDifference } from './applied.ts';
@@ -29,9 +30,6 @@ export interface DiffShown {
   readonly changes: readonly ChangeShown[];
   readonly notSeen: readonly string[];
 }
-
-/** Steps that end the process of a member which comes back, each. */
-const RESTARTS: readonly StepKind[] = ['stopMember', 'replaceImage'];
 
 /** What differs between the cluster and the proposal. @throws Failure when there is no cluster to compare with */
 export async function diffOf(call: Call, proposal: Proposal): Promise<DiffShown> {
@@ -96,8 +94,9 @@ function unchanged(before: Decision): string {
 
 const stepsOf = (decision: Decision): readonly PlannedStep[] => ('plan' in decision ? decision.plan : []);
 
+/** Each of these steps ends the process of a member which comes back. */
 const restarts = (steps: readonly PlannedStep[]): number =>
-  steps.filter(({ kind }) => RESTARTS.includes(kind)).length;
+  steps.filter(({ kind }) => traitsOf(kind)?.stopsMember === true).length;
 
 /** What distinguishes two plans: not how often the operator looks. */
 function summary(decision: Decision): string {

@@ -71,6 +71,7 @@ export const CREATION_STEPS = {
   sealMembers: row<{ readonly members: readonly SealedMember[] }>({
     timing: WAIT_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ members }) => `seal ${namesOf(members)}, so that they never start on an empty volume`,
   }),
 };

@@ -5,6 +5,7 @@ export const MEMBER_STEPS = {
   awaitMembers: row<{ readonly members: readonly string[] }>({
     timing: WAIT_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ members }) => `wait until ${list(members)} are ready`,
   }),
   restartMember: row<{
@@ -22,6 +23,7 @@ export const MEMBER_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ member, version }) =>
       `start ${member} again on its volume${version === undefined ? '' : ` with etcd ${version}`}`,
   }),
@@ -34,11 +36,13 @@ export const MEMBER_STEPS = {
   createMember: row<{ readonly token: string; readonly member: string; readonly id: string }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ member }) => `create claim and pod of ${member}`,
   }),
   promoteLearner: row<{ readonly member: string; readonly id: string }>({
     timing: WAIT_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ member, id }) => `wait until ${member} (${id}) has caught up, then promote it`,
   }),
   removeMember: row<{
@@ -65,6 +69,7 @@ export const MEMBER_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
+    isolated: 'always',
     summary: ({ member }) => `delete the remaining pods and claims of ${member}`,
   }),
   moveLeader: row<{ readonly from: string; readonly to: string; readonly toId: string }>({
@@ -105,6 +110,7 @@ export const MEMBER_STEPS = {
   }>({
     timing: WAIT_TIMING,
     plannedAgain: true,
+    stopsMember: true,
     summary: ({ member, because }) => `stop ${member}: ${because}`,
   }),
 };

@@ -15,12 +15,14 @@ export const OBJECT_STEPS = {
   issueCertificates: row<{ readonly secrets: readonly string[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'inRepair',
     summary: ({ secrets }) => `issue certificates ${list(secrets)}`,
   }),
   /** Certificates of cert-manager, by name: created, or brought to what they are to say. */
   requestCertificates: row<{ readonly certificates: readonly string[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'inRepair',
     summary: ({ certificates }) => `request certificates ${list(certificates)} from cert-manager`,
   }),
   ensureObjects: row<{
@@ -30,6 +32,7 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'inRepair',
     summary: ({ objects }) => `create ${list(objects.map(object => READABLE[object]))}`,
   }),
   applyObjects: row<{
@@ -45,6 +48,7 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'inRepair',
     summary: ({ objects }) =>
       `update ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
   }),
@@ -52,6 +56,7 @@ export const OBJECT_STEPS = {
   stampResource: row<{ readonly token: string; readonly lacking: readonly string[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'always',
     summary: ({ lacking }) => `restore ${list(lacking)} on the EtcdCluster`,
   }),
   removeFinalizer: row<object>({
@@ -68,10 +73,16 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    isolated: 'always',
     summary: ({ claim, from, size }) => `expand claim ${claim} from ${from} to ${size}`,
   }),
   /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
-  labelClaim: row<ClaimLabels>({ timing: ACTION_TIMING, plannedAgain: true, summary: labelSummary }),
+  labelClaim: row<ClaimLabels>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    isolated: 'always',
+    summary: labelSummary,
+  }),
   releaseClaims: row<{ readonly claims: readonly NamedObject[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
@@ -118,12 +129,14 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
+    isolated: 'always',
     summary: ({ pods }) => `restore the labels of ${namesOf(pods)}`,
   }),
   /** Clients are led to these pods again. */
   admitMembers: row<{ readonly pods: readonly NamedObject[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ pods }) => `admit clients to ${namesOf(pods)}`,
   }),
   deletePods: row<{ readonly pods: readonly NamedObject[] }>({

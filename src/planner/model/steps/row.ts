@@ -48,6 +48,15 @@ export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
    * runs, its volume, or who is a member.
    */
   readonly plannedAgain: PlannedAgain;
+  /**
+   * Nothing depends on it: when it fails, others go on until it is tried again. `inRepair`: only of a cluster that lives; what is created
+   * or restored waits for it.
+   */
+  readonly isolated?: 'always' | 'inRepair';
+  /** By it a member comes, or comes back. */
+  readonly bringsMembers?: true;
+  /** It stops a member, or starts its container again. */
+  readonly stopsMember?: true;
   /** One line for users: what it does, to what. Shown in the Temporal UI, in status and in events. */
   readonly summary: (fields: Fields) => string;
 }

@@ -14,6 +14,7 @@ export const UPGRADE_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
+    stopsMember: true,
     summary: ({ member, version, because }) => `restart ${member} with etcd ${version}: ${because}`,
   }),
   /** The EtcdBackup (by uid) is asked for a backup; the time of the question says which run is the answer. */
@@ -38,6 +39,7 @@ export const UPGRADE_STEPS = {
   awaitVersion: row<{ readonly member: string; readonly version: string }>({
     timing: WAIT_TIMING,
     plannedAgain: false,
+    bringsMembers: true,
     summary: ({ member, version }) => `wait until ${member} is ready and runs ${version}`,
   }),
   /** Until every member says that the cluster, and from 3.6 on its data, are of this minor. */
