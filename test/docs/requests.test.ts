@@ -16,8 +16,9 @@ test('the page about requests has a row for every action', () => {
 test('the page about the plugin names the command of every action', () => {
   const text = page('kubectl-etcd.md');
   const [, table = ''] = text.split('## Commands that ask for something');
-  for (const { command, action } of ACTIONS) {
-    expect(table, action).toContain(`\`${action}\``);
-    expect(table, command).toMatch(new RegExp(`\`${command}( |\`)`));
-  }
+  const missing = ACTIONS.filter(
+    ({ command, action }) =>
+      !table.includes(`\`${action}\``) || !new RegExp(`\`${command}( |\`)`).test(table),
+  );
+  expect(missing).toEqual([]);
 });
