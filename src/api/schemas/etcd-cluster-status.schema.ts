@@ -240,7 +240,7 @@ export const clusterStatus = z
       'The phase of the cluster. Failed is not final: it ends when its cause is corrected.',
     ).optional(),
     reason: text(4096, 'Why the phase is Failed.').optional(),
-    attention: text(64, 'Reason of the condition that somebody should see to; absent: none.').optional(),
+    attention: text(64, 'Reason of the condition that needs attention; absent: none.').optional(),
     controlPaused: z.boolean().describe('Whether the operator takes no steps.').optional(),
     conditions: conditions.optional(),
     size: int32('Members of the etcd cluster, learners included.').optional(),
@@ -272,7 +272,7 @@ export const clusterStatus = z
     operation: operation.describe('What is being done now.').optional(),
     awaitedApproval: awaitedApproval
       .describe(
-        'What is not done before somebody approves of it, with an EtcdRequest or a signal that names the same operation and ids.',
+        'What the operator does only after an approval, with an EtcdRequest or a signal that names the same operation and ids.',
       )
       .optional(),
     userRequests: userRequests.optional(),
