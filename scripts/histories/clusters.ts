@@ -26,6 +26,26 @@ export const clusterHistories: readonly Scenario[] = [
     return { 'etcdCluster-created': entity.handle, 'createCluster-created': entity.operation };
   },
 
+  /** Passes of the cluster, and of its operation, whose tries are used up. */
+  async function failingPasses(bench) {
+    const script = creation();
+    let failures = 1;
+    script.beforeLook = async () => {
+      failures -= 1;
+      if (failures >= 0) throw refused('no rights');
+    };
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'bootstrapMembers', () => entity.changed());
+    const operation = await entity.operationRun();
+    failures = 1;
+    release();
+    await until(() => script.remaining.length === 0);
+    await operation.result();
+    await entity.quiet();
+    return { 'etcdCluster-failing-passes': entity.handle, 'createCluster-failing-passes': operation };
+  },
+
   async function pausedAndResumed(bench) {
     const script = creation();
     const entity = bench.entity();
@@ -137,6 +157,8 @@ export const clusterHistories: readonly Scenario[] = [
     // The next run begins at once, but its first task only when a run has lived for a second.
     await until(async () => (await entity.eventTypes()).includes('activityTaskCompletedEventAttributes'));
     await entity.quiet();
+    // The run that follows has begun.
+    await until(async () => (await entity.presentEventTypes()).includes('timerStartedEventAttributes'));
     return {
       'etcdCluster-cancelled': first,
       'etcdCluster-continued': entity.handle,

@@ -1,6 +1,7 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
 import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
+import { type PassFailureReport, reportPassFailure } from './resource/pass-failure.ts';
 import { reportingRetries } from './resource/retried.ts';
 import { withHeartbeat } from './runtime/heartbeat.ts';
 import type { Dependencies } from './runtime/dependencies.ts';
@@ -22,7 +23,7 @@ export type { StepTiming } from '../planner/model/steps/row.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** One activity a step kind, and one pass a resource. Each observes, acts once and observes again, and can run twice. */
+/** One activity a step kind, one pass a resource, and what reports that passes fail. Each observes, acts once and observes again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   return {
     ...reportingRetries(deps, 'EtcdCluster', {
@@ -34,5 +35,9 @@ export function createActivities(deps: Dependencies) {
     }),
     ...reportingRetries(deps, 'EtcdBackup', backupActivities(deps)),
     ...reportingRetries(deps, 'EtcdRestore', restoreActivities(deps)),
+    reportPassFailure: withHeartbeat(
+      (ref: ClusterRef, report: PassFailureReport) => reportPassFailure(deps, ref, report),
+      passFailure,
+    ),
   };
 }

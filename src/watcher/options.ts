@@ -1,14 +1,14 @@
 import type { CreationLimitOptions } from './queue/creation-limit.ts';
 import type { WorkQueueOptions } from './queue/work-queue.ts';
 import type { MonitorOptions } from './members/monitor.ts';
-import type { PassCheckOptions } from './conditions/passes.ts';
+import type { UnavailableOptions } from './conditions/reports.ts';
 
-/** All in milliseconds, except `concurrency`, `creationsAtOnce`, `passesAtOnce` and `asksARound`. */
+/** All in milliseconds, except `concurrency`, `creationsAtOnce` and `asksARound`. */
 export interface WatcherTimings
   extends WorkQueueOptions,
     CreationLimitOptions,
     MonitorOptions,
-    PassCheckOptions {
+    UnavailableOptions {
   /** Of one call to Temporal. */
   readonly rpcDeadlineMs: number;
   /** How often a restore or backup that is under way is enqueued: no change in Kubernetes brings its operation back when that is terminated. */
@@ -19,10 +19,9 @@ export interface WatcherTimings
   readonly quietMs: number;
   /** What an operation makes of its own pods is not worth a reconciliation of its cluster before so long. */
   readonly operationMs: number;
-  /** How long the signal of a change may fail to be delivered before the resource says so. */
-  readonly unavailableAfterMs: number;
   readonly reportEveryMs: number;
-  readonly stuckCheckMs: number;
+  /** How often Temporal is asked for the workflows that run, for those that cannot go on, and for the workers. */
+  readonly workflowCheckMs: number;
   /** How often EtcdRequests are seen to. */
   readonly requestRoundMs: number;
   /** How long a stop waits for calls under way before it aborts them. */
@@ -42,9 +41,7 @@ export interface WatcherOptions {
  * A resource that keeps changing is signalled after 100 ms, 300 ms, 900 ms, … 5 s. What only exists is enqueued at a start, and signalled five
  * times a second: a thousand resources within four minutes. 24 clusters are created at once, or more each minute if none of
  * them becomes available.
- * Temporal is asked about every workflow each 20 s, about five a second at most: more than 100 are asked less often each,
- * but at least each ten minutes;
- * one that does not run is started. The members of every cluster are surveyed each minute, up to 240 clusters; of a
+ * Temporal is asked each minute which workflows run; one that does not is started. The members of every cluster are surveyed each minute, up to 240 clusters; of a
  * thousand each 4 minutes (4 a second). Every member is asked each second, up to 400 members; a thousand each 2.5 s (400 a second).
  */
 export const defaultTimings: WatcherTimings = {
@@ -61,11 +58,8 @@ export const defaultTimings: WatcherTimings = {
   operationMs: 10_000,
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
-  stuckCheckMs: 60_000,
+  workflowCheckMs: 60_000,
   requestRoundMs: 1_000,
-  passAskMs: 20_000,
-  passesAtOnce: 5,
-  passRoundMs: 1_000,
   noPassAfterMs: 60_000,
   monitorRoundMs: 100,
   askEveryMs: 1_000,

@@ -8,7 +8,7 @@ const MOST_SLOTS = 100;
 /**
  * Calls `enqueue` for every key once in each `everyMs`, spread over that time: a key's uid decides its turn, so that
  * no two operators and no restart bring all workflows of a large installation to work at the same moment.
- * Restores and backups that are under way are enqueued so: their operation may have been terminated, which the check of passes does not see.
+ * Restores and backups that are under way are enqueued so: their operation may have been terminated, which the list of running workflows does not show.
  */
 export function startResync(how: {
   readonly clock: Clock;

@@ -2,7 +2,7 @@
 import type { ToldCondition } from '../api/conditions/told.ts';
 import type { ResourceRef } from '../api/names.ts';
 import type { KubeClient } from '../kube/port.ts';
-import type { RecordEvent } from './conditions/passes.ts';
+import type { RecordEvent } from './conditions/workflow-check.ts';
 import type { Clock, ReflectorFactory, WatcherLogger, WatcherMetrics } from './model/ports.ts';
 import type { WatcherOptions } from './options.ts';
 import type { MemberHealth, SurveyFigures, Surveyor } from './members/monitor.ts';

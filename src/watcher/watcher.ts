@@ -6,9 +6,8 @@ import { API_VERSION, REQUEST_KIND } from '../api/names.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { OtherInstallations } from './conditions/other-installations.ts';
-import { PassCheck } from './conditions/passes.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
-import { StuckCheck } from './conditions/stuck-check.ts';
+import { WorkflowCheck } from './conditions/workflow-check.ts';
 import { MemberMonitor } from './members/monitor.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import {
@@ -23,7 +22,7 @@ import { CreationLimit } from './queue/creation-limit.ts';
 import { type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
 import { isOfOperation } from './resources/event-filter.ts';
 import { KnownResources, needsWorkflow } from './resources/known-resources.ts';
-import { keyOf, namespaceOf, resourceOf } from './resources/owner-key.ts';
+import { keyOf, namespaceOf, refOf, resourceOf } from './resources/owner-key.ts';
 import { KnownRequests, slimRequest } from './resources/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
 import { keysToEnqueue } from './resources/watched-kinds.ts';
@@ -57,8 +56,7 @@ class ResourceWatcher implements Watcher {
   readonly #signals: SignalDeps;
   readonly #reports: ReportDeps;
   readonly #monitor: MemberMonitor;
-  readonly #passes: PassCheck;
-  readonly #stuck: StuckCheck;
+  readonly #workflows: WorkflowCheck;
   readonly #others: OtherInstallations;
   readonly #requests = new KnownRequests(of => this.#known.named(of));
   readonly #requestLists: readonly ReflectorHandle[];
@@ -91,16 +89,18 @@ class ResourceWatcher implements Watcher {
     const queue = this.#queue;
     const writer = new ConditionWriter({ ...shared, kube });
     const enqueue = (key: string) => this.#enqueue(key, 'background');
-    this.#reports = { ...shared, temporal, queue, enqueue, writer };
-    this.#passes = new PassCheck({
+    this.#reports = { ...shared, queue, enqueue, writer };
+    this.#workflows = new WorkflowCheck({
       ...this.#signals,
-      ...shared,
       writer,
+      noPassAfterMs: this.#timings.noPassAfterMs,
       enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
       isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
+      isOutdated: key =>
+        this.#isCompared && refOf(key).kind === 'EtcdCluster' && !this.#monitor.areAsReported(key),
+      onUnavailable: () => this.#enqueueAll(),
     });
-    this.#stuck = new StuckCheck({ ...this.#reports, temporal, onUnavailable: () => this.#enqueueAll() });
     this.#others = new OtherInstallations({ ...this.#signals, identity: deps.options.identity });
     // Where the kind is not installed there are none, and nothing else waits for that.
     this.#requestLists = (deps.options.namespaces ?? [undefined]).map(namespace =>
@@ -137,7 +137,7 @@ class ResourceWatcher implements Watcher {
     this.#state = 'paused';
     this.#queue.pause();
     this.#monitor.pause();
-    this.#passes.reset();
+    this.#workflows.reset();
     this.#others.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
@@ -154,7 +154,7 @@ class ResourceWatcher implements Watcher {
     if (this.#state === 'stopped') return;
     this.#state = 'stopped';
     this.#cancelAgain();
-    this.#passes.reset();
+    this.#workflows.reset();
     this.#others.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
@@ -173,7 +173,7 @@ class ResourceWatcher implements Watcher {
   stats(): WatcherStats {
     const requests = this.synced() ? this.#requests.figures() : undefined;
     const unwatchedNamespaces = this.#lists.unwatched().length;
-    const [resources, stuck] = [this.#known.size, this.#stuck.count];
+    const [resources, stuck] = [this.#known.size, this.#workflows.stuck];
     return { ...this.#queue.stats(), resources, stuck, unwatchedNamespaces, requests };
   }
 
@@ -271,15 +271,12 @@ class ResourceWatcher implements Watcher {
       }),
       this.#loop(timings.quietMs, async () => this.#queue.forgetCalm(timings.quietMs)),
       this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
-      this.#loop(timings.reportEveryMs, abort =>
-        reportUnavailable(this.#reports, timings.unavailableAfterMs, abort),
-      ),
+      this.#loop(timings.reportEveryMs, abort => reportUnavailable(this.#reports, timings, abort)),
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
-      this.#loop(timings.passRoundMs, abort => this.#passes.round(abort)),
       this.#loop(timings.monitorRoundMs, async abort => this.#monitor.round(abort)),
       this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
-      this.#loop(timings.stuckCheckMs, abort => this.#stuck.round(abort)),
-      this.#loop(timings.stuckCheckMs, abort => this.#others.round(abort)),
+      this.#loop(timings.workflowCheckMs, abort => this.#workflows.round(abort)),
+      this.#loop(timings.workflowCheckMs, abort => this.#others.round(abort)),
     ];
   }
 

@@ -15,10 +15,11 @@ import {
   forgetExpired,
 } from './backup/state.ts';
 import { close, isOver, rest, type RunEnd } from './host.ts';
+import { answered, type FailedPass, type PassHost } from './passes.ts';
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
-export interface BackupHost extends SlotHost {
-  pass(actor: BackupActor): Promise<BackupAssessment>;
+export interface BackupHost extends SlotHost, PassHost {
+  pass(actor: BackupActor): Promise<BackupAssessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
   /** Shows people the last pass. */
@@ -32,7 +33,12 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
   if (backup.running !== undefined && !(await hasEnded(backup, host, undefined))) return 'continueAsNew';
   for (;;) {
     if (isOver(backup, host)) return 'continueAsNew';
-    const { decision } = await pass(backup, host);
+    const assessment = await pass(backup, host);
+    if (assessment === undefined) {
+      await rest(backup, host, backup.passFailing?.retryAt);
+      continue;
+    }
+    const { decision } = assessment;
     if (decision.kind === 'gone') return close(backup, host);
     if (decision.kind !== 'operate') await rest(backup, host, host.now() + decision.nextLookSeconds * 1_000);
     else if (isHeldBack(backup, decision, host.now())) {
@@ -43,10 +49,12 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
   }
 }
 
-async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssessment> {
+async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssessment | undefined> {
   forgetExpired(backup, host.now());
   backup.changed = false;
-  const assessment = await host.pass(backupActor(backup));
+  const actor = backupActor(backup);
+  const assessment = await answered(backup, host, () => host.pass(actor));
+  if (assessment === undefined) return undefined;
   afterPass(backup, assessment);
   host.show();
   return assessment;
@@ -84,9 +92,11 @@ async function hasEnded(
   return true;
 }
 
-/** A pass while an operation is under way, which ends with the resource, or by an EtcdRequest. */
+/** A pass while an operation is under way, which ends with the resource, or by an EtcdRequest. The watcher signals it every 30 seconds: one that failed is made again. */
 async function passBeside(backup: BackupState, host: BackupHost): Promise<void> {
-  const { decision, stop } = await pass(backup, host);
+  const assessment = await pass(backup, host);
+  if (assessment === undefined) return;
+  const { decision, stop } = assessment;
   if (stop !== undefined) backup.asks.push({ kind: 'abort', request: stop });
   const isReleased = decision.kind === 'operate' && decision.operation === 'releaseBackup';
   if (decision.kind === 'gone' || (isReleased && backup.running !== 'releaseBackup'))

@@ -11,11 +11,12 @@ import {
 } from './cluster/state.ts';
 import { close, isOver, rest, type RunEnd } from './host.ts';
 import type { Work } from './operation.ts';
+import { answered, type FailedPass, type PassHost } from './passes.ts';
 import { isPutBack, over, repeated, repeatsAtOnce, TRIES, waitsUntil } from './repeats.ts';
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
-export interface ClusterHost extends SlotHost {
-  pass(actor: Actor): Promise<Assessment>;
+export interface ClusterHost extends SlotHost, PassHost {
+  pass(actor: Actor): Promise<Assessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: Work, actor: Actor): Promise<Started<Ending> | undefined>;
   /** Shows people the last pass. */
@@ -29,7 +30,12 @@ export async function runCluster(cluster: ClusterState, host: ClusterHost): Prom
   if (cluster.running !== undefined && !(await hasEnded(cluster, host, undefined))) return 'continueAsNew';
   for (;;) {
     if (isOver(cluster, host)) return 'continueAsNew';
-    const { decision } = await pass(cluster, host);
+    const assessment = await pass(cluster, host);
+    if (assessment === undefined) {
+      await rest(cluster, host, cluster.passFailing?.retryAt);
+      continue;
+    }
+    const { decision } = assessment;
     if (decision.kind === 'gone') return close(cluster, host);
     if (decision.kind !== 'operate') {
       // An operation that failed is tried again, maybe before the next pass is due.
@@ -49,12 +55,14 @@ export async function runCluster(cluster: ClusterState, host: ClusterHost): Prom
   }
 }
 
-async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessment> {
+async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessment | undefined> {
   const began = host.now();
   forgetExpired(cluster, began);
   cluster.changed = false;
   cluster.asks = [];
-  const assessment = await host.pass({ ...actorOf(cluster), ...mayRepair(cluster, began) });
+  const actor = { ...actorOf(cluster), ...mayRepair(cluster, began) };
+  const assessment = await answered(cluster, host, () => host.pass(actor));
+  if (assessment === undefined) return undefined;
   noteRepair(cluster, assessment, { began, ended: host.now() });
   afterPass(cluster, assessment);
   host.show();

@@ -7,11 +7,12 @@ import type { ResourceId } from '../api/names.ts';
 import type { RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
 import { type Host, isOver, type ResourceState, rest, type RunEnd } from './host.ts';
 import type { StepOutcome } from './operation.ts';
+import { answered, type FailedPass, type PassHost, type PassState } from './passes.ts';
 
 export type RestoreWork = Extract<RestoreDecision, { kind: 'operate' }>;
 
-export interface RestoreHost extends Host {
-  pass(actor: RestoreActor): Promise<RestoreAssessment>;
+export interface RestoreHost extends Host, PassHost {
+  pass(actor: RestoreActor): Promise<RestoreAssessment | FailedPass>;
   perform(work: RestoreWork): Promise<StepOutcome>;
   /** Has the workflow of the cluster make a pass. It may not run: the watcher sees to that. */
   wake(cluster: ResourceId): Promise<void>;
@@ -20,7 +21,7 @@ export interface RestoreHost extends Host {
 }
 
 /** What one run hands to the next. */
-interface Remembered {
+interface Remembered extends PassState {
   failed: RestoreActor['failed'];
   /** Steps that failed in a row, and until when the next one is held back. */
   failures: number;
@@ -48,6 +49,7 @@ export function newRestore(carried: CarriedRestore = {}): RestoreState {
     again: false,
     wokenReason: undefined,
     published: '',
+    passFailing: undefined,
     ...carried,
     assessment: undefined,
     changed: true,
@@ -57,8 +59,8 @@ export function newRestore(carried: CarriedRestore = {}): RestoreState {
 }
 
 export function carriedRestore(restore: RestoreState): CarriedRestore {
-  const { failed, failures, retryAt, again, wokenReason, published } = restore;
-  return { failed, failures, retryAt, again, wokenReason, published };
+  const { failed, failures, retryAt, again, wokenReason, published, passFailing } = restore;
+  return { failed, failures, retryAt, again, wokenReason, published, passFailing };
 }
 
 export function resync(restore: RestoreState): void {
@@ -74,7 +76,12 @@ const BLOCKED_MS = 30_000;
 export async function runRestore(restore: RestoreState, host: RestoreHost): Promise<RunEnd> {
   for (;;) {
     if (isOver(restore, host)) return 'continueAsNew';
-    const { decision } = await pass(restore, host);
+    const assessment = await pass(restore, host);
+    if (assessment === undefined) {
+      await rest(restore, host, restore.passFailing?.retryAt);
+      continue;
+    }
+    const { decision } = assessment;
     const now = host.now();
     switch (decision.kind) {
       case 'ended':
@@ -101,11 +108,16 @@ export async function runRestore(restore: RestoreState, host: RestoreHost): Prom
   }
 }
 
-async function pass(restore: RestoreState, host: RestoreHost): Promise<RestoreAssessment> {
+async function pass(restore: RestoreState, host: RestoreHost): Promise<RestoreAssessment | undefined> {
   const { failed, again } = restore;
   restore.changed = false;
   restore.again = false;
-  const assessment = await host.pass({ ...(failed && { failed }), ...(again && { again }) });
+  const actor = { ...(failed && { failed }), ...(again && { again }) };
+  const assessment = await answered(restore, host, () => host.pass(actor));
+  if (assessment === undefined) {
+    restore.again ||= again;
+    return undefined;
+  }
   restore.assessment = assessment;
   host.show();
   await wakeCluster(restore, host, assessment);

@@ -5,6 +5,7 @@
 import type { Actor, Assessment, Decision } from '../activities/index.ts';
 import type { Request } from '../api/values/requests.ts';
 import type { Host } from './host.ts';
+import { answered, type FailedPass, type PassHost, type PassState } from './passes.ts';
 import { isPutBack, SHORT_MS, TRIES } from './repeats.ts';
 
 type Approval = NonNullable<Actor['approvals']>[number];
@@ -64,9 +65,9 @@ export interface Outcome {
 /** An outcome, and what the last pass saw, if one was made since the last step. */
 export type Ended = Outcome & { readonly assessment?: Assessment };
 
-export interface OperationHost extends Pick<Host, 'now' | 'wait' | 'history'> {
+export interface OperationHost extends Pick<Host, 'now' | 'wait' | 'history'>, PassHost {
   /** A pass. @param used approvals that were used up */
-  pass(used: readonly Approval['id'][]): Promise<Assessment>;
+  pass(used: readonly Approval['id'][]): Promise<Assessment | FailedPass>;
   perform(work: Work): Promise<StepOutcome>;
 }
 
@@ -74,6 +75,7 @@ export async function runOperation(first: Work, asked: Asked, host: OperationHos
   const used: Approval['id'][] = [];
   const end = (outcome: Ended): Ended => ({ ...outcome, ...(used.length > 0 && { used }) });
   let work = first;
+  const passing: PassState = { passFailing: undefined };
   let refusals = 0;
   let repeats = 0;
   for (;;) {
@@ -85,7 +87,8 @@ export async function runOperation(first: Work, asked: Asked, host: OperationHos
     const over = afterStep(performed, refusals, asked);
     if (over !== undefined) return end(over);
 
-    const assessment = await host.pass(used);
+    const assessment = await passUntilAnswered({ passing, asked, used }, host);
+    if (assessment === undefined) return end(withoutPass(asked));
     const next = sameOperation(work, assessment);
     if (next === undefined) return end({ outcome: 'ended', assessment });
     if (asked.abort !== undefined) return end({ outcome: 'aborted', by: asked.abort, assessment });
@@ -100,6 +103,31 @@ export async function runOperation(first: Work, asked: Asked, host: OperationHos
     }
     work = next;
   }
+}
+
+interface Passing {
+  readonly passing: PassState;
+  readonly asked: Asked;
+  readonly used: readonly Approval['id'][];
+}
+
+/** Makes passes until one succeeds; undefined: somebody asks for something meanwhile, or the history has grown long. */
+async function passUntilAnswered(
+  { passing, asked, used }: Passing,
+  host: OperationHost,
+): Promise<Assessment | undefined> {
+  const isAsked = () => asked.abort !== undefined || asked.handOver;
+  for (;;) {
+    const assessment = await answered(passing, host, () => host.pass(used));
+    if (assessment !== undefined) return assessment;
+    if (isAsked() || host.history() !== 'short') return undefined;
+    await host.wait(isAsked, passing.passFailing?.retryAt);
+  }
+}
+
+/** How an operation ends whose last pass failed. */
+function withoutPass({ abort }: Asked): Outcome {
+  return abort === undefined ? { outcome: 'handedBack' } : { outcome: 'aborted', by: abort };
 }
 
 /** How an operation ends after its step without another pass; undefined: it does not. */

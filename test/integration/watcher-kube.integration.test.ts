@@ -52,6 +52,7 @@ async function watch(): Promise<void> {
     tell: door,
     tellIfRunning: door,
     problems: async () => [],
+    running: async () => [],
     pollers: async () => [],
     state: async () => ({ awaited: undefined }),
   };

@@ -132,7 +132,7 @@ describe('without any worker', () => {
   });
 
   test('a resource whose workflow no worker runs says so', async () => {
-    const { kube, watcher } = await run({ passAskMs: 100, passRoundMs: 100, noPassAfterMs: 1_000 });
+    const { kube, watcher } = await run({ workflowCheckMs: 100, noPassAfterMs: 1_000 });
     const ref = refTo('EtcdCluster', 'unheard');
     kube.seed(resource(ref));
     await until(() => watcher.stats().delivered === 1);
@@ -148,7 +148,7 @@ describe('without any worker', () => {
     before.kube.seed(resource(ref));
     await until(() => before.watcher.stats().delivered === 1);
     await before.watcher.stop();
-    const { kube } = await run({ passAskMs: 100, passRoundMs: 100, noPassAfterMs: 1_000 }, 'another');
+    const { kube } = await run({ workflowCheckMs: 100, noPassAfterMs: 1_000 }, 'another');
     kube.seed(resource(ref));
     await until(() => condition(kube, ref, 'PassFailing') === 'True');
     const status = JSON.stringify(kube.peek(objectOf(ref))?.['status']);
@@ -243,7 +243,7 @@ test('10,000 events on 100 clusters in 10 s are a few signals each, the last of 
 });
 
 test('a workflow whose tasks keep failing is said on its resource, by the server’s own account', async () => {
-  const { kube, watcher } = await run({ stuckCheckMs: 500 }, 'failing');
+  const { kube, watcher } = await run({ workflowCheckMs: 500 }, 'failing');
   const [sick, well] = [refTo('EtcdCluster', 'stuck'), refTo('EtcdCluster', 'well')];
   kube.seed(resource(sick));
   await until(() => watcher.stats().delivered >= 1);

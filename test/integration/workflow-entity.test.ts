@@ -18,6 +18,42 @@ function creation(): Script {
   return script;
 }
 
+describe('a pass whose tries are used up', () => {
+  it('is reported by the workflow of the resource, which tries again, and takes back what it said in Temporal', async () => {
+    const script = new Script();
+    let failure: string | undefined = 'no rights';
+    script.beforeLook = async () => {
+      if (failure !== undefined) throw refused(failure);
+    };
+    const entity = await bench.follow(script);
+    await until(() => script.reported.length === 1);
+    expect(script.reported[0]).toMatchObject({ kind: 'EtcdCluster', message: 'no rights', times: 1 });
+    await until(async () => (await entity.searchAttributes())['EtcdAttention'] === 'PassFails');
+    failure = undefined;
+    await until(() => script.actors.length === 1);
+    await until(async () => (await entity.searchAttributes())['EtcdAttention'] === undefined);
+    expect(script.reported).toHaveLength(1);
+  });
+
+  it('is reported by an operation, which goes on when one succeeds', async () => {
+    const script = creation();
+    const entity = await bench.follow(script);
+    script.behaviours.set('bootstrapMembers', async () => {
+      let isFirst = true;
+      script.beforeLook = async () => {
+        if (isFirst) {
+          isFirst = false;
+          throw refused('no rights');
+        }
+      };
+    });
+    await until(() => script.reported.length === 1);
+    expect(script.reported[0]).toMatchObject({ kind: 'EtcdCluster', message: 'no rights' });
+    expect(await entity.ended()).toMatchObject({ outcome: 'ended' });
+    expect(script.performed).toEqual(KINDS);
+  });
+});
+
 describe('an operation that outlived the run of its entity', () => {
   async function orphaned(script: Script): Promise<{ entity: Entity; release: () => void; runId: string }> {
     const release = script.hold('bootstrapMembers');

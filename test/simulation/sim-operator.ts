@@ -25,6 +25,7 @@ export interface OperatorHooks extends WorkflowHooks {
 
 export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> {
   readonly #hooks: OperatorHooks;
+  protected readonly kind = 'EtcdCluster';
   protected readonly pass = 'assess';
   /** Decisions that were carried out, oldest first: what a workflow can be reset to. */
   readonly #past: Work[] = [];

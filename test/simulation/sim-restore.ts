@@ -15,6 +15,7 @@ export interface RestoreHooks extends WorkflowHooks {
 export class SimRestore extends SimWorkflows<RestoreResource, RestoreInMemory> {
   readonly #name: string;
   readonly #hooks: RestoreHooks;
+  protected readonly kind = 'EtcdRestore';
   protected readonly pass = 'assessRestore';
 
   constructor(calls: Calls, ref: ResourceId, hooks: RestoreHooks) {

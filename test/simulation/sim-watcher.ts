@@ -2,7 +2,7 @@
  * The watcher of src/watcher as it is: on watches that come late, are replaced by lists that leave out what was between, and on members
  * that answer as those of the simulation do. What it does not report, nothing reports.
  */
-import type { ResourceRef } from '../../src/api/names.ts';
+import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import { Surveyor } from '../../src/activities/observe/survey.ts';
 import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -64,6 +64,8 @@ export class SimWatcher {
     readonly due: number;
     readonly objects: readonly (readonly KubeObject[])[];
   }[] = [];
+  /** Ids of the workflows that were begun. */
+  readonly #begun = new Set<string>();
   #heardOf = -1;
   #lateMs = 0;
   /** While nobody watches: when somebody begins to. */
@@ -138,10 +140,14 @@ export class SimWatcher {
       kube: client,
       reflector: this.#reflector,
       temporal: {
-        tell: async ref => signal(ref),
+        tell: async ref => {
+          this.#begun.add(workflowId(ref));
+          signal(ref);
+        },
         tellIfRunning: async ref => signal(ref),
         state: async () => ({ awaited: undefined }),
         problems: async () => 'unsupported',
+        running: async () => [...this.#begun].map(id => ({ workflowId: id, isFailing: false })),
         pollers: async () => [],
       },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),

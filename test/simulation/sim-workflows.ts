@@ -2,13 +2,17 @@
  * The workflows of one resource without Temporal: the loops of src/workflows run here as they are, and what Temporal does for
  * it is done by the world: activities are tried again, steps are refused and fail, timers fire.
  */
-import type { ResourceId } from '../../src/api/names.ts';
+import type { Kind, ResourceId } from '../../src/api/names.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 import type { StepOutcome } from '../../src/workflows/operation.ts';
+import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import { attempted } from '../worlds/attempts.ts';
 import type { Resource, World } from '../worlds/workflows-in-memory.ts';
 import type { Calls } from './sim-calls.ts';
 
 const ATTEMPTS = 3;
+/** Of a pass, until the resource says that it fails. */
+const PASS_ATTEMPTS = 5;
 
 export interface WorkflowHooks {
   readonly now: () => number;
@@ -49,6 +53,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   protected abstract did(step: R['Work']['step'], outcome: string): void;
   /** The activity of a pass. */
   protected abstract readonly pass: string;
+  protected abstract readonly kind: Kind;
 
   /** Wakes the workflow of a cluster. */
   protected wake?(): void;
@@ -76,19 +81,21 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
       wait: this.#hooks.wait,
       wake: () => this.wake?.(),
       pass: actor => this.#look(signal, actor),
+      reportFailing: failure => this.#reportFailing(failure),
       perform: work => this.#perform(signal, work),
     };
   }
 
-  /** Tries until it succeeds; undefined when this run has ended meanwhile. */
-  async #look(signal: AbortSignal, actor: R['Actor']): Promise<R['Assessment'] | undefined> {
-    while (!signal.aborted) {
+  /** Tries until it succeeds, or has failed too often; undefined when this run has ended meanwhile. */
+  async #look(signal: AbortSignal, actor: R['Actor']): Promise<R['Assessment'] | FailedPass | undefined> {
+    for (let attempt = 1; !signal.aborted; attempt += 1) {
       const result = await this.#calls
         .execute(this.pass, this.#ref, { actor, workflowId: 'entity' })
-        .catch(() => 'failed');
+        .catch(messageOf);
       if (signal.aborted) return undefined;
       if (typeof result === 'string') {
         await this.#hooks.moment();
+        if (attempt === PASS_ATTEMPTS) return { failedPass: result };
         continue;
       }
       const assessment = JSON.parse(JSON.stringify(result)) as R['Assessment'];
@@ -96,6 +103,11 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
       return assessment;
     }
     return undefined;
+  }
+
+  async #reportFailing(failure: PassFailure): Promise<void> {
+    const { kind } = this;
+    await this.#calls.execute('reportPassFailure', this.#ref, { kind, ...failure }).catch(() => undefined);
   }
 
   async #perform(signal: AbortSignal, work: R['Work']): Promise<StepOutcome | undefined> {

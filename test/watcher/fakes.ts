@@ -4,7 +4,9 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
 import type { Surveyor } from '../../src/watcher/members/monitor.ts';
 import type {
+  Awaited,
   Poller,
+  RunningWorkflow,
   TemporalPort,
   WorkflowProblem,
   WorkflowState,
@@ -23,6 +25,7 @@ export function grpcFailure(code: number): Error {
 }
 
 export interface FakeWorkflow {
+  readonly uid: string;
   running: boolean;
   started: number;
   readonly signals: Changed[];
@@ -39,7 +42,12 @@ export class FakeTemporal implements TemporalPort {
   /** By uid: when the last call that succeeded began. */
   readonly begunAt = new Map<string, number>();
   /** What is awaited of the workflow of each resource, by uid. */
-  readonly awaited = new Map<string, NonNullable<WorkflowState['awaited']>>();
+  readonly awaited = new Map<string, Awaited>();
+  /** Uids of resources whose workflows say that their passes fail. */
+  readonly failing = new Set<string>();
+  /** Uids of resources whose workflows run at another task queue. */
+  readonly elsewhere = new Set<string>();
+  runningCalls = 0;
   calls = 0;
   stateCalls = 0;
   problemCalls = 0;
@@ -67,7 +75,12 @@ export class FakeTemporal implements TemporalPort {
     const began = this.#clock.now();
     await this.#call(workflowId(ref), abort);
     this.begunAt.set(ref.uid, began);
-    const workflow = this.workflows.get(workflowId(ref)) ?? { running: false, started: 0, signals: [] };
+    const workflow = this.workflows.get(workflowId(ref)) ?? {
+      uid: ref.uid,
+      running: false,
+      started: 0,
+      signals: [],
+    };
     this.workflows.set(workflowId(ref), workflow);
     if (!workflow.running) workflow.started += 1;
     workflow.running = true;
@@ -93,6 +106,14 @@ export class FakeTemporal implements TemporalPort {
     this.problemCalls += 1;
     await this.#call('', abort);
     return this.problemsNow;
+  }
+
+  async running(abort: AbortSignal): Promise<readonly RunningWorkflow[]> {
+    this.runningCalls += 1;
+    await this.#call('', abort);
+    return [...this.workflows].flatMap(([id, { running, uid }]) =>
+      running && !this.elsewhere.has(uid) ? [{ workflowId: id, isFailing: this.failing.has(uid) }] : [],
+    );
   }
 
   async pollers(abort: AbortSignal): Promise<readonly Poller[]> {

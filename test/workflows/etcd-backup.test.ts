@@ -17,6 +17,7 @@ import { runBackup } from '../../src/workflows/etcd-backup.ts';
 import { newRestore, resync, runRestore } from '../../src/workflows/etcd-restore.ts';
 import type { RunEnd } from '../../src/workflows/host.ts';
 import type { StepOutcome } from '../../src/workflows/operation.ts';
+import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import type { Ask } from '../../src/workflows/slot.ts';
 import { LoopHost } from '../worlds/loop-host.ts';
 
@@ -35,8 +36,9 @@ describe('the workflow of a backup', () => {
     const state = newBackup();
     const actors: BackupActor[] = [];
     const asks: Ask[] = [];
+    const failures: PassFailure[] = [];
     const world = {
-      next: first,
+      next: first as BackupAssessment | FailedPass,
       started: 0,
       end: undefined as RunEnd | undefined,
       finish: (() => {}) as (ending: BackupEnding) => void,
@@ -44,6 +46,7 @@ describe('the workflow of a backup', () => {
     void runBackup(state, {
       ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
       show: () => {},
+      reportFailing: async failure => void failures.push(failure),
       pass: async actor => (actors.push(actor), world.next),
       start: async () => {
         world.started += 1;
@@ -56,8 +59,28 @@ describe('the workflow of a backup', () => {
       message(state);
       await host.settle();
     };
-    return { host, state, actors, asks, world, say };
+    return { host, state, actors, asks, failures, world, say };
   }
+
+  it('reports a pass whose tries are used up, and makes another one after a while, or when something changed', async () => {
+    const { host, actors, failures, world, say } = await begun(idle);
+    world.next = { failedPass: 'no rights' };
+    await host.advance(60_000);
+    expect(failures).toMatchObject([{ message: 'no rights', times: 1 }]);
+    await host.advance(5_000);
+    expect(failures).toMatchObject([{ times: 1 }, { times: 2 }]);
+    world.next = operate('takeBackup');
+    await say(state => void (state.changed = true));
+    expect([actors.length, world.started]).toEqual([4, 1]);
+    world.next = { failedPass: 'no rights' };
+    await say(state => void (state.changed = true));
+    expect(failures).toHaveLength(3);
+    // The end of the operation is seen all the same.
+    world.next = idle;
+    world.finish({ operation: 'takeBackup', outcome: 'ended' });
+    await host.settle();
+    expect(actors).toHaveLength(6);
+  });
 
   it('goes on making passes while an operation is under way, and begins no other', async () => {
     const { actors, world, say } = await begun(operate('takeBackup'));
@@ -126,8 +149,9 @@ describe('the workflow of a restore', () => {
     const host = new LoopHost();
     const state = newRestore();
     const actors: RestoreActor[] = [];
+    const failures: PassFailure[] = [];
     const world = {
-      next: first,
+      next: first as RestoreAssessment | FailedPass,
       after: seeing({ kind: 'waiting' }),
       performed: 0,
       woken: 0,
@@ -136,6 +160,7 @@ describe('the workflow of a restore', () => {
     void runRestore(state, {
       ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
       show: () => {},
+      reportFailing: async failure => void failures.push(failure),
       pass: async actor => (actors.push(actor), world.next),
       perform: async () => {
         world.performed += 1;
@@ -145,7 +170,7 @@ describe('the workflow of a restore', () => {
       wake: async () => void (world.woken += 1),
     }).then(end => (world.end = end));
     await host.settle();
-    return { host, state, actors, world };
+    return { host, state, actors, failures, world };
   }
 
   it('examines the backup, follows the workflow of the cluster, and ends with the restore', async () => {
@@ -178,6 +203,18 @@ describe('the workflow of a restore', () => {
     state.changed = true;
     await host.settle();
     expect(actors).toEqual([{}, { again: true }, {}]);
+  });
+
+  it('reports a pass whose tries are used up, and asks for another examination again', async () => {
+    const refused = seeing({ kind: 'refused', reason: 'NotConfirmed', message: '' } as never);
+    const { host, state, actors, failures, world } = await begun(refused);
+    world.next = { failedPass: 'no rights' };
+    resync(state);
+    await host.settle();
+    expect(failures).toMatchObject([{ message: 'no rights', times: 1 }]);
+    world.next = refused;
+    await host.advance(5_000);
+    expect(actors).toEqual([{}, { again: true }, { again: true }]);
   });
 
   it('wakes the workflow of the cluster once for each reason', async () => {

@@ -8,6 +8,45 @@ const STEP = { kind: 'restartMember' };
 const ANA = { by: 'ana' };
 const request = { id: 1, kind: 'restart', target: '', by: 'ana' } as const;
 
+describe('passes whose tries are used up', () => {
+  const failed = { failedPass: 'no rights' };
+
+  it('are reported, with since when, and made again after a growing back-off', async () => {
+    const loop = await new ClusterLoop().begin();
+    const since = loop.now();
+    for (const [times, seconds] of [5, 10, 20, 40, 60, 60].entries()) {
+      loop.time += 70_000;
+      await loop.answer(failed);
+      expect(loop.failures.at(-1)).toEqual({ message: 'no rights', since, times: times + 1 });
+      await loop.advance(seconds * 1_000 - 1);
+      expect(loop.isPassing).toBe(false);
+      await loop.advance(1);
+      expect(loop.isPassing).toBe(true);
+    }
+    await loop.answer(REST);
+    expect(loop.state.passFailing).toBeUndefined();
+  });
+
+  it('are made again at once when something changed, and nobody is asked for an operation meanwhile', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.answer(failed);
+    await loop.say(state => pause(state, { by: 'ana', at: 1 }));
+    expect(loop.isPassing).toBe(true);
+    expect(loop.actors.at(-1)?.paused).toEqual({ by: 'ana', at: 1 });
+    expect(loop.begun).toEqual([]);
+  });
+
+  it('leave the run free to continue as new, which goes on with the back-off', async () => {
+    const loop = await new ClusterLoop().begin();
+    loop.length = 'long';
+    await loop.answer(failed);
+    expect(loop.end).toBe('continueAsNew');
+    const next = await new ClusterLoop(loop.carried).begin();
+    await next.answer(failed);
+    expect(next.failures).toMatchObject([{ times: 2 }]);
+  });
+});
+
 describe('the workflow of a cluster', () => {
   it('makes a pass, and waits until something changed or the next pass is due', async () => {
     const loop = await new ClusterLoop().begin();

@@ -11,6 +11,7 @@ import {
   type StepOutcome,
   type Work,
 } from '../../src/workflows/operation.ts';
+import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import { planning, PUT_BACK, REST } from '../worlds/cluster-loop.ts';
 import { LoopHost } from '../worlds/loop-host.ts';
 
@@ -33,7 +34,7 @@ interface Story {
   /** The outcome of each step, by its number; the last one goes on for ever. */
   readonly steps?: readonly StepOutcome[];
   /** What each pass answers, in the same way. */
-  readonly passes?: readonly Assessment[];
+  readonly passes?: readonly (Assessment | FailedPass)[];
   /** During the step of this number. */
   readonly during?: Readonly<Record<number, (asked: ReturnType<typeof nothingAsked>) => void>>;
   /** How long each step takes, in milliseconds. */
@@ -54,6 +55,7 @@ async function play({
   host.length = history;
   const asked = nothingAsked();
   const did: string[] = [];
+  const failures: PassFailure[] = [];
   const pauses: number[] = [];
   let [performed, passed] = [0, 0];
   let ended: Ended | undefined;
@@ -62,6 +64,7 @@ async function play({
     now: host.now,
     wait: host.wait,
     history: host.history,
+    reportFailing: async failure => void failures.push(failure),
     perform: async ({ step }) => {
       did.push(step.kind);
       performed += 1;
@@ -82,7 +85,7 @@ async function play({
     pauses.push(ms);
     await host.advance(ms);
   }
-  return { did, ended, pauses };
+  return { did, ended, pauses, failures };
 }
 
 describe('an operation', () => {
@@ -92,6 +95,26 @@ describe('an operation', () => {
     expect(ended).toEqual({ outcome: 'ended', assessment: REST });
     const other = planning({ kind: 'c' }, { operation: 'deleteCluster' });
     expect((await play({ passes: [other] })).ended).toEqual({ outcome: 'ended', assessment: other });
+  });
+
+  it('reports a pass whose tries are used up, and makes another one before it goes on', async () => {
+    const failed = { failedPass: 'no rights' };
+    const passes = [failed, failed, planned('b'), REST];
+    const { did, ended, pauses, failures } = await play({ passes });
+    expect(did).toEqual(['a', 'pass', 'pass', 'pass', 'b', 'pass']);
+    expect(ended).toEqual({ outcome: 'ended', assessment: REST });
+    expect(pauses).toEqual([5_000, 10_000]);
+    expect(failures).toMatchObject([{ message: 'no rights', times: 1 }, { times: 2 }]);
+  });
+
+  it('ends without a pass when it is aborted or asked to hand over while passes fail, or its history is long', async () => {
+    const passes = [{ failedPass: 'no rights' }];
+    const abort = (asked: ReturnType<typeof nothingAsked>) => abortOperation(asked, { by: 'ana' });
+    expect((await play({ passes, during: { 1: abort } })).ended).toEqual({
+      outcome: 'aborted',
+      by: { by: 'ana' },
+    });
+    expect((await play({ passes, history: 'long' })).ended).toEqual({ outcome: 'handedBack' });
   });
 
   it('performs what was planned to follow without a pass, until something is in the way', async () => {
@@ -208,10 +231,16 @@ describe('an operation of a backup', () => {
   });
   const idle = seeing({ kind: 'idle', nextLookSeconds: 60 });
 
-  async function backUp(first: BackupWork, outcomes: StepOutcome[], passes: BackupAssessment[]) {
+  async function backUp(
+    first: BackupWork,
+    outcomes: StepOutcome[],
+    passes: (BackupAssessment | FailedPass)[],
+  ) {
     const asked = nothingAsked();
     const did: string[] = [];
     const ending = await runBackupOperation(first, asked, {
+      ...new LoopHost(),
+      reportFailing: async () => {},
       pass: async () => (did.push('pass'), passes.shift() ?? idle),
       perform: async ({ step }) => {
         did.push(step.kind);

@@ -12,6 +12,7 @@ import { runCluster } from '../../src/workflows/etcd-cluster.ts';
 import type { RunEnd } from '../../src/workflows/host.ts';
 import type { Work } from '../../src/workflows/operation.ts';
 import type { Ask } from '../../src/workflows/slot.ts';
+import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import { LoopHost } from './loop-host.ts';
 
 const timing = { startToCloseSeconds: 1, scheduleToCloseSeconds: 1, heartbeatSeconds: 1 };
@@ -46,7 +47,9 @@ export class ClusterLoop extends LoopHost {
   end: RunEnd | undefined;
   /** An operation of another run is in the slot. */
   taken = false;
-  #answerPass: ((assessment: Assessment) => void) | undefined;
+  /** What was reported of passes that failed. */
+  readonly failures: PassFailure[] = [];
+  #answerPass: ((assessment: Assessment | FailedPass) => void) | undefined;
   #endOperation: ((ending: Ending) => void) | undefined;
 
   constructor(carried: Carried = {}) {
@@ -58,6 +61,7 @@ export class ClusterLoop extends LoopHost {
     void runCluster(this.state, {
       ...{ now: this.now, history: this.history, isEachAnswered: this.isEachAnswered, wait: this.wait },
       show: () => {},
+      reportFailing: async failure => void this.failures.push(failure),
       pass: actor => {
         assert.equal(this.#answerPass, undefined, 'one pass at a time');
         assert.equal(this.#endOperation, undefined, 'no pass beside an operation');
@@ -94,7 +98,7 @@ export class ClusterLoop extends LoopHost {
   }
 
   /** The pass under way answers this. */
-  async answer(assessment: Assessment): Promise<void> {
+  async answer(assessment: Assessment | FailedPass): Promise<void> {
     const answer = this.#answerPass;
     assert.ok(answer, 'a pass is under way');
     this.#answerPass = undefined;

@@ -14,6 +14,7 @@ import {
   type Operation,
   type Step,
 } from '../../src/activities/index.ts';
+import type { PassFailureReport } from '../../src/activities/resource/pass-failure.ts';
 import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
 import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
@@ -86,6 +87,8 @@ export class Script {
   judge: (request: PersonRequest) => Verdict = ({ id }) => ({ id, outcome: 'refused', message: 'no' });
   /** Passes repair by themselves what the workflow lets them. */
   passesRepair = false;
+  /** What was reported of passes that failed. */
+  readonly reported: PassFailureReport[] = [];
   /** Runs before every pass. */
   beforeLook: Behaviour = async () => {};
 
@@ -235,7 +238,10 @@ export function scriptedActivities(script: Script): Activities {
     };
   };
   const steps = NAMES.map(name => [name, () => perform(name as Step['kind'])] as const);
-  const all = { ...Object.fromEntries(steps), assess };
+  const reportPassFailure = async (_ref: unknown, report: PassFailureReport): Promise<void> => {
+    script.reported.push(report);
+  };
+  const all = { ...Object.fromEntries(steps), assess, reportPassFailure };
   const beat = Object.entries(all).map(([name, activity]) => [
     name,
     withHeartbeat(activity as () => Promise<unknown>, error => error),

@@ -67,6 +67,8 @@ export class WorkflowRun {
       now: () => this.#ground.now,
       wait: ms => new Promise(wake => this.#waits.push({ due: this.#ground.now + ms, wake })),
       pass: actor => this.#look(() => worker.pass(actor)),
+      // They are tried until they succeed.
+      reportFailing: async () => {},
       perform: (work, signal) => this.#perform(work.step.kind, signal, () => worker.perform(work, signal)),
       wake: () => worker.wake?.(),
     });

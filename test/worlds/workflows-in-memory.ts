@@ -25,6 +25,7 @@ import {
   type StepOutcome,
   type Work,
 } from '../../src/workflows/operation.ts';
+import type { FailedPass, PassFailure, PassHost } from '../../src/workflows/passes.ts';
 import type { Ask, Started } from '../../src/workflows/slot.ts';
 import type {
   Actor,
@@ -61,13 +62,19 @@ export interface RestoreResource extends Resource {
 /** What Temporal and its workers do otherwise. Nothing here rejects; `undefined` ends the run for good. */
 export interface World<R extends Resource> {
   readonly now: () => number;
-  pass(actor: R['Actor']): Promise<R['Assessment'] | undefined>;
+  pass(actor: R['Actor']): Promise<R['Assessment'] | FailedPass | undefined>;
+  /** The resource is to say that its passes fail. */
+  reportFailing(failure: PassFailure): Promise<void>;
   /** `signal`: the step is ended in the middle, or nobody waits for it any more. */
   perform(work: R['Work'], signal: AbortSignal): Promise<StepOutcome | undefined>;
   /** Resolves after so many milliseconds, or when something changed. */
   wait(ms: number): Promise<void>;
   /** Wakes the workflow of a cluster. */
   wake?(cluster: ResourceId): void;
+}
+
+function isFailed(answer: unknown): answer is FailedPass {
+  return typeof answer === 'object' && answer !== null && 'failedPass' in answer;
 }
 
 /** A run that has ended for good waits forever. */
@@ -121,8 +128,9 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
     return this.#hasEnded || this.state.gone || (this.#waits.size > 0 && !this.isOperating);
   }
 
-  protected get host(): Host {
+  protected get host(): Host & PassHost {
     return {
+      reportFailing: failure => this.#reportFailing(failure),
       now: this.world.now,
       history: () => 'short',
       isEachAnswered: () => true,
@@ -155,11 +163,16 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
       .then(() => this.notify());
   }
 
-  protected async pass(actor: R['Actor']): Promise<R['Assessment']> {
-    const assessment = await this.world.pass(actor);
-    if (this.#hasEnded || assessment === undefined) return NEVER;
-    this.seen = assessment;
-    return assessment;
+  protected async pass(actor: R['Actor']): Promise<R['Assessment'] | FailedPass> {
+    const answer = await this.world.pass(actor);
+    if (this.#hasEnded || answer === undefined) return NEVER;
+    if (!isFailed(answer)) this.seen = answer;
+    return answer;
+  }
+
+  async #reportFailing(failure: PassFailure): Promise<void> {
+    await this.world.reportFailing(failure);
+    if (this.#hasEnded) await NEVER;
   }
 
   protected async perform(work: R['Work'], asked?: Asked): Promise<StepOutcome> {
@@ -254,6 +267,7 @@ export class BackupInMemory extends WithSlot<BackupState, BackupResource> {
       start: async work =>
         this.startOperation<BackupEnding>(asked =>
           runBackupOperation(work, asked, {
+            ...this.host,
             pass: () => this.pass({ isOperation: true }),
             perform: now => this.perform(now, asked),
           }),

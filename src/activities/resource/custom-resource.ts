@@ -6,7 +6,8 @@ import { isConflict } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { type ReadResource, replaceStatus, withoutWatchers } from './status-writing.ts';
+import { timestamp } from '../../api/values/time.ts';
+import { type ReadResource, replaceStatus, saysFailing, withoutWatchers } from './status-writing.ts';
 
 /** How often an attempt is made, of which each begins again because the resource changed under it: an observation is expensive. */
 const ATTEMPTS = 2;
@@ -51,7 +52,7 @@ export interface StatusChange<Status> {
 }
 
 /**
- * Replaces the status that the operator owns when it differs from what was read, and records the events that follow from the change.
+ * Replaces the status that the operator owns when it differs from what was read, or passes failed before, and records the events that follow from the change.
  * Fails with a Conflict when the status changed since it was read, or the resource changes all the time.
  * @returns what changed; undefined when nothing did and nothing was written
  */
@@ -64,8 +65,8 @@ export async function reportStatus<Status extends NonNullable<ReadResource['stat
   }: { readonly status: Status; readonly events: (change: StatusChange<Status>) => readonly ResourceEvent[] },
 ): Promise<StatusChange<Status> | undefined> {
   const change = { before: withoutWatchers(resource.status ?? ({} as Status)), after: status };
-  if (isDeepStrictEqual(change.before, status)) return undefined;
-  await writeStatus(deps.kube, resource, change);
+  if (isDeepStrictEqual(change.before, status) && !saysFailing(resource.status ?? {})) return undefined;
+  await writeStatus(deps, resource, change);
   const { kind } = resource;
   const { namespace, name, uid } = resource.metadata;
   for (const event of events(change)) {
@@ -87,18 +88,18 @@ export async function reportStatus<Status extends NonNullable<ReadResource['stat
  * edited in this moment might as well have been edited in the next: `observedGeneration` says which one the status is about.
  */
 async function writeStatus<Status extends NonNullable<ReadResource['status']>>(
-  kube: KubeClient,
+  deps: Pick<Dependencies, 'kube' | 'now'>,
   resource: ReadResource,
   { before, after }: StatusChange<Status>,
 ): Promise<void> {
   let current = resource;
   for (let written = 1; ; written += 1) {
     try {
-      await replaceStatus(kube, current, after);
+      await replaceStatus(deps.kube, current, after, timestamp(deps.now()));
       return;
     } catch (error) {
       if (!isConflict(error) || written >= WRITES) throw error;
-      const found = await readResource(kube, resource.kind, resource.metadata);
+      const found = await readResource(deps.kube, resource.kind, resource.metadata);
       const status = (found?.['status'] ?? {}) as Status;
       if (found === undefined || !isDeepStrictEqual(withoutWatchers(status), before)) throw error;
       current = { ...resource, metadata: { ...resource.metadata, ...found.metadata }, status };

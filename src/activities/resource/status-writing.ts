@@ -3,6 +3,7 @@
  * version that it was read with (docs/decisions/0035-status-is-updated-as-a-whole.md).
  */
 import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
+import { passSucceeded } from '../../api/derived/beside-passes.ts';
 import type { Kind } from '../../api/names.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 
@@ -26,22 +27,25 @@ interface Reported {
 
 /**
  * Makes the status of a resource exactly `status`, whatever else wrote the resource before; only the conditions that the
- * watcher writes stay as they were read. Fails with a Conflict when the resource changed since it was read: status is
+ * watcher writes stay as they were read, but that a pass which succeeds takes back what was said of those that failed. Fails with a Conflict when the resource changed since it was read: status is
  * computed from the whole of it, so a stale one would undo what another pass recorded.
+ * @param passedAt when this pass succeeded; left out: no pass has
  */
 export function replaceStatus<Status extends Reported>(
   kube: KubeClient,
   resource: ReadResource,
   status: Status,
+  passedAt?: string,
 ): Promise<KubeObject> {
   const { apiVersion, kind } = resource;
   const { name, namespace, uid, resourceVersion = '' } = resource.metadata;
   // Without one an update is unconditional.
   if (resourceVersion === '')
     throw new RangeError(`${kind} ${namespace}/${name} was not read from the apiserver`);
+  const kept = (resource.status?.conditions ?? []).filter(isWatchers);
   const conditions = [
     ...(status.conditions ?? []).filter(condition => !isWatchers(condition)),
-    ...(resource.status?.conditions ?? []).filter(isWatchers),
+    ...(passedAt === undefined ? kept : passSucceeded(kept, passedAt)),
   ];
   return kube.replace(
     {
@@ -55,6 +59,11 @@ export function replaceStatus<Status extends Reported>(
     },
     { subresource: 'status' },
   );
+}
+
+/** Whether the status says that passes fail, or that nobody knows whether they do. */
+export function saysFailing({ conditions = [] }: Reported): boolean {
+  return conditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
 }
 
 /** The status without what the watcher writes. */

@@ -22,7 +22,7 @@ export const OPERATOR_CONDITIONS = {
     },
     False: { WorkflowTasksSucceed: ['The tasks of the workflow succeed.'] },
   },
-  /** Has no pass of the resource succeeded for a minute? Kept by the watcher. */
+  /** Has no pass of the resource succeeded for a minute? Written by its workflow, or by the watcher where no worker runs that. */
   PassFailing: {
     True: {
       PassFails: [

@@ -1,6 +1,6 @@
 /** Clients of the apiserver, from the settings. */
 import { API_VERSION } from '../../api/names.ts';
-import type { RecordEvent } from '../../watcher/conditions/passes.ts';
+import type { RecordEvent } from '../../watcher/conditions/workflow-check.ts';
 import { type ClosableKubeClient, createKubeClient } from '../../kube/client.ts';
 import { FileCredentials, type CredentialsSource } from '../../kube/credentials.ts';
 import { createEventRecorder, type EventRecorder } from '../../kube/events.ts';

@@ -1,13 +1,11 @@
 /** Writes the watcher's own conditions into the status of resources, beside the operator's and never over them. */
 import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
-import { stamped } from '../../api/conditions/stamped.ts';
+import { type FindingBesidePasses, statusWith } from '../../api/derived/beside-passes.ts';
 import { timestamp } from '../../api/values/time.ts';
-import { attentionOf } from '../../api/derived/state-of-cluster.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
-import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KubeClient } from '../../kube/port.ts';
 import { listAt } from '../model/json.ts';
 import { isCondition, type KnownResource, type KnownResources } from '../resources/known-resources.ts';
-import type { OwnFinding } from './own-conditions.ts';
 import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
@@ -37,7 +35,7 @@ export class ConditionWriter {
    * Makes a resource say this. Writes only when its status or reason would change; a failed write is tried again
    * when this is called again, after a while. Never rejects.
    */
-  async report(key: string, finding: OwnFinding, abort: AbortSignal): Promise<void> {
+  async report(key: string, finding: FindingBesidePasses, abort: AbortSignal): Promise<void> {
     const { known, clock, logger } = this.#deps;
     const resource = known.get(key);
     if (resource === undefined || says(resource, finding) || abort.aborted) return;
@@ -70,7 +68,7 @@ export class ConditionWriter {
    */
   async #write(
     { ref, apiVersion }: KnownResource,
-    finding: OwnFinding,
+    finding: FindingBesidePasses,
     abort: AbortSignal,
   ): Promise<Condition[]> {
     const { kube, clock } = this.#deps;
@@ -79,36 +77,18 @@ export class ConditionWriter {
     const call = { timeoutMs: WRITE_TIMEOUT_MS, signal: abort };
     const found = await kube.get(at, call);
     if (found?.metadata.uid !== uid) throw gone(ref);
-    const { generation, resourceVersion } = found.metadata;
-    const now = timestamp(clock.date().getTime());
-    const before = listAt(found, 'status', 'conditions');
-    const { instead = [], ...own } = finding;
-    const isThere = (type: string): boolean =>
-      before.some(condition => isCondition(condition) && condition.type === type);
-    const written = [own, ...instead.filter(({ type }) => isThere(type))].map(saying =>
-      stamped(saying, before.filter(isCondition), { now, generation }),
+    const { resourceVersion } = found.metadata;
+    const status = statusWith(
+      found as Parameters<typeof statusWith>[0],
+      finding,
+      timestamp(clock.date().getTime()),
     );
-    const saying = (condition: unknown): unknown =>
-      written.find(({ type }) => isCondition(condition) && condition.type === type);
-    const added = written.filter(
-      ({ type }) => !before.some(condition => isCondition(condition) && condition.type === type),
-    );
-    const conditions = [...before.map(condition => saying(condition) ?? condition), ...added];
-    const attention = kind === 'EtcdCluster' && {
-      attention: attentionWith(found, conditions.filter(isCondition)),
-    };
-    const patch = { metadata: { uid, resourceVersion }, status: { conditions, ...attention } };
+    const patch = { metadata: { uid, resourceVersion }, status };
     const stored = await kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
     return listAt(stored, 'status', 'conditions')
       .filter(isCondition)
       .filter(({ type }) => WATCHER_CONDITIONS.includes(type));
   }
-}
-
-/** What the column Attention shows from now on; null takes it away. */
-function attentionWith({ metadata, status }: KubeObject, conditions: readonly Condition[]): string | null {
-  const { generation } = metadata;
-  return attentionOf({ metadata: { generation }, status: { ...(status as object), conditions } }) ?? null;
 }
 
 function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {
@@ -117,7 +97,7 @@ function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {
 }
 
 /** Messages are not compared: they name times and codes that vary while the news is the same. */
-function says(resource: KnownResource, finding: OwnFinding): boolean {
+function says(resource: KnownResource, finding: FindingBesidePasses): boolean {
   return resource.ownConditions.some(
     ({ type, status, reason }) =>
       type === finding.type && status === finding.status && reason === finding.reason,

@@ -1,17 +1,11 @@
-/** What the watcher finds out about Temporal, and says on the resources themselves. */
+/** Whether Temporal takes signals, as the resources themselves say. */
+import type { FindingBesidePasses } from '../../api/derived/beside-passes.ts';
+import { refOf } from '../resources/owner-key.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
-import { workflowId } from '../../api/names.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { KnownResources } from '../resources/known-resources.ts';
-import {
-  type OwnFinding,
-  temporalReachable,
-  temporalUnavailable,
-  workflowGoesOn,
-  workflowStuck,
-} from './own-conditions.ts';
+import { passesUnknown, temporalReachable, temporalUnavailable } from './own-conditions.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
-import type { TemporalPort, WorkflowProblem } from '../temporal/client.ts';
 
 export interface ReportDeps {
   readonly queue: Pick<WorkQueue, 'unprocessed' | 'lastSucceeded' | 'isReachable'>;
@@ -19,26 +13,37 @@ export interface ReportDeps {
   readonly enqueue: (key: string) => void;
   readonly known: KnownResources;
   readonly writer: ConditionWriter;
-  readonly temporal: Pick<TemporalPort, 'problems'>;
   readonly clock: Clock;
   readonly logger: WatcherLogger;
 }
 
+export interface UnavailableOptions {
+  /** How long the signal of a change may fail to be delivered before the resource says so. */
+  readonly unavailableAfterMs: number;
+  /** How long before it says that nobody knows whether its passes run. */
+  readonly noPassAfterMs: number;
+}
+
 /**
- * One round: `TemporalUnavailable` becomes True on every resource whose news has waited longer than `afterMs`
- * and failed to be delivered, and False on every resource that says so and whose news has got through.
+ * One round: `TemporalUnavailable` becomes True on every resource whose signal has waited longer than `unavailableAfterMs`
+ * and failed to be delivered, and False on every resource that says so and whose signal has got through.
  */
 export async function reportUnavailable(
   deps: ReportDeps,
-  afterMs: number,
+  { unavailableAfterMs, noPassAfterMs }: UnavailableOptions,
   abort: AbortSignal,
 ): Promise<void> {
   const { queue, enqueue, known, writer, clock } = deps;
   const now = clock.now();
   for (const waiting of queue.unprocessed()) {
-    if (now - waiting.since < afterMs) continue;
-    const since = new Date(clock.date().getTime() - (now - waiting.since));
-    await writer.report(waiting.key, temporalUnavailable(waiting, since), abort);
+    const { key, code } = waiting;
+    const lastedMs = now - waiting.since;
+    if (lastedMs < unavailableAfterMs) continue;
+    const since = new Date(clock.date().getTime() - lastedMs);
+    await writer.report(key, temporalUnavailable(waiting, since), abort);
+    // The pass that follows when Temporal is back takes it back.
+    if (lastedMs >= noPassAfterMs)
+      await writer.report(key, passesUnknown(refOf(key).kind, code, since), abort);
   }
   for (const { key } of known.all()) {
     if (!isTrue(known, key, 'TemporalUnavailable')) continue;
@@ -49,34 +54,8 @@ export async function reportUnavailable(
   }
 }
 
-/**
- * One round: asks Temporal which workflows are stuck, and sets or clears `WorkflowStuck`. Answers how many
- * resources are stuck, or `unsupported` when the server cannot tell. Rejects as `TemporalPort.problems` does.
- */
-export async function reportStuck(deps: ReportDeps, abort: AbortSignal): Promise<number | 'unsupported'> {
-  const { known, writer, temporal } = deps;
-  const problems = await temporal.problems(abort);
-  if (problems === 'unsupported') return problems;
-  const stuck = new Map(problems.map(problem => [entityOf(problem.workflowId), problem]));
-  let count = 0;
-  for (const { key, ref } of known.all()) {
-    const problem: WorkflowProblem | undefined = stuck.get(workflowId(ref));
-    if (problem !== undefined) {
-      count += 1;
-      await writer.report(key, workflowStuck(problem), abort);
-    } else if (isTrue(known, key, 'WorkflowStuck')) {
-      await writer.report(key, workflowGoesOn, abort);
-    }
-  }
-  return count;
-}
-
-/** The entity workflow's id has four parts; those of its operations go on from there. */
-function entityOf(id: string): string {
-  return id.split('/').slice(0, 4).join('/');
-}
-
-function isTrue(known: KnownResources, key: string, type: OwnFinding['type']): boolean {
+/** Whether a resource says so, as it was last seen or written. */
+export function isTrue(known: KnownResources, key: string, type: FindingBesidePasses['type']): boolean {
   const conditions = known.get(key)?.ownConditions ?? [];
   return conditions.some(condition => condition.type === type && condition.status === 'True');
 }

@@ -10,7 +10,7 @@ import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
  *
  * A new and a gone object count, but for a Service or PodDisruptionBudget that the operator has just made: whoever made it looks
  * afterwards. When its worker ends in between, Temporal has the pass or the operation made again; when its workflow does, the watcher finds
- * that it does not run (conditions/passes.ts).
+ * that it does not run (conditions/workflow-check.ts).
  *
  * A modified custom resource counts only by what people change
  * (generation, which the apiserver raises for the spec; deletion; labels; annotations; finalizer and identity when they are

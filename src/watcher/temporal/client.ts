@@ -9,10 +9,9 @@ import {
 import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 import { priorityOf } from '../../api/values/priority.ts';
-import { type Changed, changedSignal } from '../../workflows/messages/resource.ts';
+import { ATTENTION_FAILING, type Changed, changedSignal } from '../../workflows/messages/resource.ts';
 import type { FailedProcessing } from '../queue/work-queue.ts';
 import { callsOf } from './calls.ts';
-import { failureMessage } from './failure-message.ts';
 
 /** A running workflow whose tasks keep failing, and what the server says about it. */
 export interface WorkflowProblem {
@@ -27,22 +26,24 @@ export interface OtherQueue {
   readonly ofOperator: string;
 }
 
+/** What a worker is awaited for: a task of the workflow, or the activity that makes a pass, of which no attempt has ended yet. */
+export interface Awaited {
+  /** Equal texts: it is still the same one that is awaited. */
+  readonly id: string;
+  /** Where it waits, and which other task queue this operator serves; absent: it is this operator that it waits for. */
+  readonly queues?: OtherQueue;
+}
+
 /** What a workflow of a resource is at, as Temporal sees it. */
 export interface WorkflowState {
-  /** What is awaited from a worker: a task of the workflow, or the activity that makes a pass. Undefined: nothing. */
-  readonly awaited:
-    | {
-        /** Equal texts: it is still the same one that is awaited. */
-        readonly id: string;
-        readonly kind: 'task' | 'pass';
-        /** From 1. */
-        readonly attempt: number;
-        /** Of the last attempt that failed; undefined when none did. */
-        readonly failure: string | undefined;
-        /** Where it waits, and which other task queue this operator serves; absent: it is this operator that it waits for. */
-        readonly queues?: OtherQueue;
-      }
-    | undefined;
+  readonly awaited: Awaited | undefined;
+}
+
+/** A workflow that runs: of a resource, or of an operation. */
+export interface RunningWorkflow {
+  readonly workflowId: string;
+  /** Whether it says that its passes fail. */
+  readonly isFailing: boolean;
 }
 
 /** A worker that polls the task queue, or did so in the last minutes. */
@@ -66,6 +67,8 @@ export interface TemporalPort {
   ): Promise<WorkflowState | undefined>;
   /** Running workflows of the task queue that report problems; `unsupported` by servers that do not say. */
   problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'>;
+  /** Every workflow of the task queue that runs, as the list of workflows has it: that lags behind by about a second. */
+  running(abort: AbortSignal): Promise<readonly RunningWorkflow[]>;
   /** Who runs workflows of the task queue. */
   pollers(abort: AbortSignal): Promise<readonly Poller[]>;
 }
@@ -131,6 +134,7 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
         throw error;
       }
     },
+    running: abort => call(abort, client => listRunning(client, options.taskQueue)),
     pollers: abort => call(abort, client => listPollers(client, options.taskQueue)),
   };
 }
@@ -179,7 +183,7 @@ async function described(
     const found = await client.workflow.getHandle(id).describe();
     if (found.status.name !== 'RUNNING') return undefined;
     const isOperating = (found.raw.pendingChildren ?? []).length > 0;
-    const { awaited } = await stateOf(client, found);
+    const { awaited } = stateOf(found);
     if (awaited === undefined || found.taskQueue === taskQueue) return { state: { awaited }, isOperating };
     const queues = { ofWorkflow: found.taskQueue, ofOperator: taskQueue };
     return { state: { awaited: { ...awaited, queues } }, isOperating };
@@ -189,20 +193,29 @@ async function described(
   }
 }
 
-async function stateOf(client: Client, { runId, raw }: WorkflowExecutionDescription): Promise<WorkflowState> {
+function stateOf({ runId, raw }: WorkflowExecutionDescription): WorkflowState {
   const { pendingWorkflowTask: task, pendingActivities } = raw;
   const pass = (pendingActivities ?? []).find(({ activityType }) =>
     PASSES.includes(activityType?.name ?? ''),
   );
-  if (pass !== undefined) {
-    const { activityId, attempt, lastFailure } = pass;
-    const failure = lastFailure ? await failureMessage(client, lastFailure) : undefined;
-    return { awaited: { id: `${runId}/${activityId}`, kind: 'pass', attempt: attempt ?? 1, failure } };
-  }
+  // One of which an attempt failed was taken: its workflow says what is wrong.
+  if (pass !== undefined)
+    return { awaited: pass.lastFailure ? undefined : { id: `${runId}/${pass.activityId}` } };
   if (task === undefined || task === null) return { awaited: undefined };
-  const { attempt, originalScheduledTime } = task;
-  const id = `${runId}/task/${String(originalScheduledTime?.seconds ?? '')}`;
-  return { awaited: { id, kind: 'task', attempt: attempt ?? 1, failure: undefined } };
+  return { awaited: { id: `${runId}/task/${String(task.originalScheduledTime?.seconds ?? '')}` } };
+}
+
+/** In one page of a list. */
+const PAGE = 1_000;
+
+async function listRunning(client: Client, taskQueue: string): Promise<readonly RunningWorkflow[]> {
+  const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+  const found: RunningWorkflow[] = [];
+  for await (const { workflowId: id, searchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+    const isFailing = (searchAttributes['EtcdAttention'] ?? []).map(String).includes(ATTENTION_FAILING);
+    found.push({ workflowId: id, isFailing });
+  }
+  return found;
 }
 
 async function listProblems(client: Client, taskQueue: string): Promise<readonly WorkflowProblem[]> {

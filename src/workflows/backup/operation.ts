@@ -1,11 +1,13 @@
 /** An operation of an EtcdBackup: step → pass → next step. Unlike those of clusters, its steps can be ended in the middle. */
 import type { BackupAssessment } from '../../activities/index.ts';
+import type { Host } from '../host.ts';
 import type { Asked, Outcome, StepOutcome } from '../operation.ts';
+import { answered, type FailedPass, type PassHost, type PassState } from '../passes.ts';
 import { TRIES } from '../repeats.ts';
 import type { BackupEnding, BackupWork } from './state.ts';
 
-export interface BackupOperationHost {
-  pass(): Promise<BackupAssessment>;
+export interface BackupOperationHost extends PassHost, Pick<Host, 'wait' | 'history'> {
+  pass(): Promise<BackupAssessment | FailedPass>;
   /** Ends the step in the middle when `asked.interrupt` is called. */
   perform(work: BackupWork): Promise<StepOutcome>;
 }
@@ -24,9 +26,29 @@ export async function runBackupOperation(
     if (done.kind === 'failed' || (done.kind === 'changed' && refusals === TRIES))
       return endingOf(work, { outcome: 'failed', message: done.message });
     if (done.kind === 'done' && isOver(work)) return endingOf(work, { outcome: 'ended' });
-    const next = nextOf(work, await host.pass());
+    const assessment = await passUntilAnswered(asked, host);
+    if (assessment === undefined && asked.abort !== undefined) continue;
+    if (assessment === undefined) return endingOf(work, { outcome: 'failed', message: WITHOUT_PASS });
+    const next = nextOf(work, assessment);
     if (next === undefined) return endingOf(work, { outcome: 'ended' });
     work = next;
+  }
+}
+
+const WITHOUT_PASS = 'the operator could not look at the backup again: see the condition PassFailing';
+
+/** Makes passes until one succeeds; undefined: somebody aborts the operation meanwhile, or the history has grown long. */
+async function passUntilAnswered(
+  asked: Asked,
+  host: BackupOperationHost,
+): Promise<BackupAssessment | undefined> {
+  const passing: PassState = { passFailing: undefined };
+  for (;;) {
+    const assessment = await answered(passing, host, () => host.pass());
+    if (assessment !== undefined) return assessment;
+    if (host.history() === 'veryLong') return undefined;
+    await host.wait(() => asked.abort !== undefined, passing.passFailing?.retryAt);
+    if (asked.abort !== undefined) return undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import type { Request } from '../../api/values/requests.ts';
 import type { Received } from '../messages/text.ts';
 import type { ResourceState } from '../host.ts';
 import type { Outcome } from '../operation.ts';
+import type { PassState } from '../passes.ts';
 import type { SlotState } from '../slot.ts';
 import { nextVerification, type Verification } from './verifications.ts';
 
@@ -23,7 +24,7 @@ export interface BackupEnding extends Pick<Outcome, 'message' | 'by'> {
 }
 
 /** What one run hands to the next. */
-interface Remembered {
+interface Remembered extends PassState {
   paused: Received | undefined;
   /** A backup now. */
   requested: Request | undefined;
@@ -66,6 +67,7 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
     retryAt: undefined,
     assessment: undefined,
     published: '',
+    passFailing: undefined,
     ...carried,
     changed: true,
     cancelled: false,
@@ -78,10 +80,10 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedBackup(backup: BackupState): CarriedBackup {
   const { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter } = backup;
-  const { running, failures, retryAt, published } = backup;
+  const { running, failures, retryAt, published, passFailing } = backup;
   const assessment = running && backup.assessment;
   const asked = { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter };
-  return { ...asked, running, failures, retryAt, published, assessment };
+  return { ...asked, running, failures, retryAt, published, passFailing, assessment };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */

@@ -6,6 +6,7 @@ import type { Received } from '../messages/text.ts';
 import type { ResourceState } from '../host.ts';
 import type { Ended } from '../operation.ts';
 import type { Repeats } from '../repeats.ts';
+import type { PassState } from '../passes.ts';
 import type { SlotState } from '../slot.ts';
 import { type Approval, unexpired, withApproval } from './approvals.ts';
 import { afterVerdicts, type PersonRequest, type Verdict } from './requests.ts';
@@ -23,7 +24,7 @@ type Running = { readonly operation: Operation } & Pick<
 >;
 
 /** What one run hands to the next. */
-interface Remembered {
+interface Remembered extends PassState {
   paused: Received | undefined;
   /** Asked for, and the operation under way has not ended yet. */
   abort: Request | undefined;
@@ -80,6 +81,7 @@ export function newCluster(carried: Carried = {}): ClusterState {
     failures: 0,
     assessment: undefined,
     published: '',
+    passFailing: undefined,
     ...carried,
     changed: true,
     cancelled: false,
@@ -93,10 +95,10 @@ export function newCluster(carried: Carried = {}): ClusterState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedOf(cluster: ClusterState): Carried {
   const { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused } = cluster;
-  const { spent, running, repeats, failures, published } = cluster;
+  const { spent, running, repeats, failures, published, passFailing } = cluster;
   const assessment = running && cluster.assessment;
   const asked = { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused };
-  return { ...asked, spent, running, repeats, failures, published, assessment };
+  return { ...asked, spent, running, repeats, failures, published, passFailing, assessment };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */

@@ -4,12 +4,16 @@
  * and need one.
  */
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { ReasonOf } from '../../api/conditions/catalogue.ts';
 import type { Request } from '../../api/values/requests.ts';
 
 /** The task queue of activities that move data, of an operator with this task queue. Only workers of activities poll it. */
 export function transfersQueue(taskQueue: string): string {
   return `${taskQueue}-transfers`;
 }
+
+/** What the search attribute `EtcdAttention` says while passes of a resource fail. */
+export const ATTENTION_FAILING = 'PassFails' satisfies ReasonOf<'PassFailing'>;
 
 /** From the watcher: something about this resource changed. It never says what to do. */
 export interface Changed {

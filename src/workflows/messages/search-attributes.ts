@@ -1,6 +1,7 @@
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { Assessment, BackupAssessment, RestoreAssessment } from '../../activities/index.ts';
+import { ATTENTION_FAILING } from './resource.ts';
 
 const PHASE = defineSearchAttributeKey('EtcdPhase', 'KEYWORD');
 const OPERATION = defineSearchAttributeKey('EtcdOperation', 'KEYWORD');
@@ -53,6 +54,16 @@ export function publishRestore({ summary }: RestoreAssessment, published: string
   return summary === undefined
     ? published
     : upsertChanged([attention(summary)], published, marked('', summary));
+}
+
+/** Passes of the resource fail: said where no API server is needed. As {@link publish}; the next pass that succeeds publishes what it finds. */
+export function publishFailing(published: string): string {
+  return upsertChanged([attention({ attention: ATTENTION_FAILING })], published, ATTENTION_FAILING);
+}
+
+/** As {@link publish}, for an operation, which publishes nothing else: its passes succeed again. */
+export function publishSucceeding(published: string): string {
+  return upsertChanged([attention({})], published, '');
 }
 
 interface Attention {

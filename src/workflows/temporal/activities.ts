@@ -1,5 +1,5 @@
 /** The activities of every resource: passes, and steps, each with its options and the line that people read in the Temporal UI. */
-import type { ResourceId } from '../../api/names.ts';
+import type { ResourceId, ResourceRef } from '../../api/names.ts';
 import {
   ActivityFailure,
   type ActivityOptions,
@@ -9,12 +9,12 @@ import {
   proxyActivities,
   type RetryPolicy,
   rootCause,
-  sleep,
   workflowInfo,
 } from '@temporalio/workflow';
 import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
 import type { Activities, StepTiming } from '../../activities/index.ts';
 import type { FailureType } from '../../api/failures.ts';
+import type { FailedPass, PassFailure } from '../passes.ts';
 import { doneWith, type StepOutcome } from '../operation.ts';
 import { shareOf } from '../../api/values/priority.ts';
 import { transfersQueue } from '../messages/resource.ts';
@@ -79,38 +79,55 @@ function activityOf(name: string, options: ActivityOptions) {
   return activities[name] as (typeof activities)[string];
 }
 
+const PASS_SECONDS = 40;
+/** After 0, 1, 3, 7, 15, 31, 51 and 71 seconds, where each fails at once. */
 const LOOKING = {
-  startToCloseTimeout: '40s',
+  startToCloseTimeout: PASS_SECONDS * 1_000,
   heartbeatTimeout: HEARTBEAT_SECONDS * 1_000,
-  retry: { maximumInterval: '10s' },
+  retry: { maximumInterval: '20s', maximumAttempts: 8 },
 } as const;
 
 type Pass = 'assess' | 'assessBackup' | 'assessRestore';
 type ActorOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
 
 /**
- * Makes one pass, and tries for ever: a resource that cannot be looked at now is still there. What keeps it from
- * succeeding is shown as the failure of the pending activity. Rejects only when its scope is cancelled.
+ * Makes one pass. What keeps it from succeeding is shown as the failure of the pending activity while it is tried again. Rejects only when its
+ * scope is cancelled.
  * @param isAnswer whether it is what a pass answers: people can complete an activity by hand
  */
 export async function assess<P extends Pass>(
   pass: P,
   about: { readonly ref: ResourceId; readonly entity: string; readonly actor: ActorOf<P> },
   isAnswer: (answer: unknown) => answer is Awaited<ReturnType<Activities[P]>>,
-): Promise<Awaited<ReturnType<Activities[P]>>> {
+): Promise<Awaited<ReturnType<Activities[P]>> | FailedPass> {
   const { ref, entity: workflowId, actor } = about;
   const priority = shareOf(ref.namespace);
   const summary = `look at ${ref.namespace}/${ref.name} and plan`;
-  const look = activityOf(pass, { ...LOOKING, priority, summary });
-  for (;;) {
-    try {
-      const answer = await look(ref, { actor, workflowId });
-      if (isAnswer(answer)) return answer;
-      log.error('a pass returned an invalid answer and is repeated');
-    } catch (error) {
-      if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
-      log.error('a pass failed and is repeated', { error: rootCause(error) });
-    }
-    await sleep(LOOKING.retry.maximumInterval);
+  try {
+    const answer = await activityOf(pass, { ...LOOKING, priority, summary })(ref, { actor, workflowId });
+    return isAnswer(answer) ? answer : { failedPass: 'it returned an invalid answer' };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    return { failedPass: messageOfFailure(error, PASS_SECONDS) };
+  }
+}
+
+const REPORTING = {
+  startToCloseTimeout: '10s',
+  heartbeatTimeout: HEARTBEAT_SECONDS * 1_000,
+  retry: { maximumAttempts: 3 },
+} as const;
+
+/** Has a resource say that its passes fail. Where it cannot say so itself, `EtcdAttention` of the workflow does, and by that the metric. */
+export async function reportFailing({ kind, ...ref }: ResourceRef, failure: PassFailure): Promise<void> {
+  log.error('a pass failed and is repeated', { error: failure.message });
+  const name: keyof Activities = 'reportPassFailure';
+  const summary = `report that passes of ${ref.namespace}/${ref.name} fail`;
+  const report = activityOf(name, { ...REPORTING, priority: shareOf(ref.namespace), summary });
+  try {
+    await report(ref, { kind, ...failure });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    log.warn('that passes fail could not be reported', { error: rootCause(error) });
   }
 }

@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Actor, Assessment, Operation, RestoreAssessment } from '../../activities/index.ts';
-import { type ResourceId, workflowId } from '../../api/names.ts';
+import { type Kind, type ResourceId, workflowId } from '../../api/names.ts';
 import { priorityOfOperation } from '../../api/values/priority.ts';
 import { backupDetails } from '../backup/details.ts';
 import { endingOf, runBackupOperation } from '../backup/operation.ts';
@@ -37,9 +37,16 @@ import {
 import { type BackupHost, runBackup } from '../etcd-backup.ts';
 import { type ClusterHost, runCluster } from '../etcd-cluster.ts';
 import { carriedRestore, type CarriedRestore, newRestore, resync, runRestore } from '../etcd-restore.ts';
+import type { PassFailure } from '../passes.ts';
 import { decisionDetails, plain } from '../messages/markdown.ts';
 import { changedSignal, planQuery, resyncSignal, statusQuery } from '../messages/resource.ts';
-import { publish, publishBackup, publishRestore } from '../messages/search-attributes.ts';
+import {
+  publish,
+  publishBackup,
+  publishFailing,
+  publishRestore,
+  publishSucceeding,
+} from '../messages/search-attributes.ts';
 import { isAssessment, isBackupAssessment, isRestoreAssessment } from '../messages/shapes.ts';
 import {
   abortOperation,
@@ -49,7 +56,7 @@ import {
   summaryOf,
   type Work,
 } from '../operation.ts';
-import { assess, perform } from './activities.ts';
+import { assess, perform, reportFailing } from './activities.ts';
 import { handleBackupMessages } from './backup-handlers.ts';
 import { handleClusterMessages } from './cluster-handlers.ts';
 import { ignoreUnknownSignals } from './handlers.ts';
@@ -86,6 +93,7 @@ function clusterHost(ref: ResourceId, cluster: ClusterState): ClusterHost {
     ...temporalHost,
     ask: askOperation,
     pass: actor => assess('assess', { ref, entity, actor }, isAssessment),
+    reportFailing: reportingOf('EtcdCluster', ref, cluster),
     async start(work, actor) {
       const { operation } = work;
       const child = await startInSlot<typeof performOperation>(operation, ref, {
@@ -100,6 +108,14 @@ function clusterHost(ref: ResourceId, cluster: ClusterState): ClusterHost {
       setCurrentDetails(clusterDetails(assessment, cluster));
       cluster.published = publish(assessment, cluster.published);
     },
+  };
+}
+
+/** How it is reported that passes of a resource fail. @param shown what is in the search attributes */
+function reportingOf(kind: Kind, ref: ResourceId, shown: { published: string }) {
+  return async (failure: PassFailure): Promise<void> => {
+    shown.published = publishFailing(shown.published);
+    await reportFailing({ kind, ...ref }, failure);
   };
 }
 
@@ -131,6 +147,7 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
   const ran = { operation: work.operation, runId };
   const asked = nothingAsked();
   handleAsks(asked);
+  const shown = { published: '' };
   let seen: Assessment | undefined;
   setHandler(statusQuery, () => ({ operation: work.operation, cluster: seen?.summary }), {
     description: 'the state that the last pass of this operation observed',
@@ -145,9 +162,13 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
         ...temporalHost,
         async pass(used) {
           const now = actorOfOperation(actor, used, ran);
-          seen = await assess('assess', { ref, entity, actor: now }, isAssessment);
-          return seen;
+          const answer = await assess('assess', { ref, entity, actor: now }, isAssessment);
+          if ('failedPass' in answer) return answer;
+          shown.published = publishSucceeding(shown.published);
+          seen = answer;
+          return answer;
         },
+        reportFailing: reportingOf('EtcdCluster', ref, shown),
         perform(now) {
           setCurrentDetails(
             seen === undefined ? planDetails(now) : clusterDetails({ ...seen, decision: now }),
@@ -189,6 +210,7 @@ function backupHost(ref: ResourceId, backup: BackupState): BackupHost {
     ...temporalHost,
     ask: askOperation,
     pass: actor => assess('assessBackup', { ref, entity, actor }, isBackupAssessment),
+    reportFailing: reportingOf('EtcdBackup', ref, backup),
     async start(work) {
       const args = [{ ref, entity, work }] as const satisfies Parameters<typeof performBackupOperation>;
       const child = await startInSlot<typeof performBackupOperation>(work.operation, ref, {
@@ -217,14 +239,22 @@ export interface BackupRunInput {
 
 /** Performs an operation of a backup; index.ts names the workflow types. */
 export async function performBackupOperation({ ref, entity, work }: BackupRunInput): Promise<BackupEnding> {
+  const shown = { published: '' };
   const asked = nothingAsked();
   handleAsks(asked);
   const ending = await uncancelled(
     () => abortOperation(asked, BY_CANCELLATION),
     () =>
       runBackupOperation(work, asked, {
+        ...temporalHost,
         // Only the workflow of the resource passes on what people asked for.
-        pass: () => assess('assessBackup', { ref, entity, actor: { isOperation: true } }, isBackupAssessment),
+        async pass() {
+          const actor = { isOperation: true } as const;
+          const answer = await assess('assessBackup', { ref, entity, actor }, isBackupAssessment);
+          if (!('failedPass' in answer)) shown.published = publishSucceeding(shown.published);
+          return answer;
+        },
+        reportFailing: reportingOf('EtcdBackup', ref, shown),
         perform(now) {
           setCurrentDetails(decisionDetails(now, [now.summary]));
           const step = new CancellationScope({ cancellable: true });
@@ -261,6 +291,7 @@ export async function etcdRestore({ namespace, name, uid, carried }: RestoreInpu
       runRestore(restore, {
         ...temporalHost,
         pass: actor => assess('assessRestore', { ref, actor, entity }, isRestoreAssessment),
+        reportFailing: reportingOf('EtcdRestore', ref, restore),
         perform: work => perform(ref, work, work.summary),
         wake: cluster =>
           getExternalWorkflowHandle(workflowId({ kind: 'EtcdCluster', ...cluster }))
