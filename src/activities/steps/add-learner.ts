@@ -29,7 +29,7 @@ type AddLearner = StepOf<'addLearner'>;
 export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
-  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const { cluster, observation } = await stillPlanned(deps, ref, step, before);
   const { claim, pod } = joiningMember({ cluster, observation, member: step.member });
   await tryObjects(deps.kube, { objects: claim === undefined ? [pod] : [claim, pod], gone: [] });
   const { incarnation, clusterID = '' } = cluster.status ?? {};

@@ -35,7 +35,7 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
     await stopRemoved(deps, before.observation, step.member);
     return;
   }
-  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const { cluster, observation } = await stillPlanned(deps, ref, step, before);
   await trySuccessor(deps, { cluster, observation, step });
   const known = cluster.status?.replacements ?? [];
   const isReplaced = step.replacement !== undefined;
