@@ -1,5 +1,5 @@
 /**
- * Credentials in the Secrets of the CoreOS operator, key by key (api.md, EtcdBackup). Pure: text in, values out. What cannot be
+ * Credentials in the Secrets of the CoreOS operator, key by key. Pure: text in, values out. What cannot be
  * understood throws `invalid` with the name of the key, never with its value.
  */
 import { StoreError } from './port.ts';

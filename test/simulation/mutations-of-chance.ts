@@ -1,5 +1,5 @@
 /**
- * Faults that a release had and no world of its time met (issue 12, E1): worlds and observations of chance must meet them now. See
+ * Faults that a release had and no world of its time met: worlds and observations of chance must meet them now. See
  * mutations.ts.
  */
 import { at, type ChanceMutation } from './mutation.ts';

@@ -109,7 +109,7 @@ export function isLost(look: Look, name: string): boolean {
   if (claim === undefined || claim.phase === 'Lost') return true;
   // No pod is started on a claim that is being deleted; of all of them at once a person decides.
   if (claim.deleting && (pod === undefined || isOver(pod)) && look.rows.length > 0) return true;
-  // Kubernetes deleted the claim that the member had; without a quorum users may be at work on the volumes (issue 12, E1.4).
+  // Kubernetes deleted the claim that the member had; without a quorum users may be at work on the volumes.
   const isExchanged = look.isExchanged(name) && look.rows.length > 0;
   if (!isExchanged && claim.home?.exists !== false) return false;
   // Nodes are registered again, and a person may confirm a claim: it is waited for as long as the specification says.

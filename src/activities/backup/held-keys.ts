@@ -1,6 +1,6 @@
 /**
  * How many keys a snapshot holds, reported only where it is certain: counted right before it, by a cluster that nobody wrote to until
- * it had ended. A guess would have a restore refuse a good backup (issue 5, C4).
+ * it had ended. A guess would have a restore refuse a good backup.
  */
 import type { KeyCount } from '../../etcd/answers.ts';
 import type { EtcdMember } from '../../etcd/port.ts';

@@ -1,7 +1,7 @@
 /**
- * When to look again at a cluster that nothing is to be done for (docs/decisions/0078-an-idle-cluster-is-left-alone.md). What
- * Changes in Kubernetes are reported by the watcher at once, and the members are asked for the rest: a pass by the clock is needed only
- * for what becomes due with time, and while something is still on its way. Pure.
+ * When the next pass of an idle cluster is due (docs/decisions/0078-an-idle-cluster-is-left-alone.md). The watcher reports changes in
+ * Kubernetes at once and asks the members for the rest, so a pass by the clock is needed only for what becomes due with time, and while
+ * something is still on its way. Pure.
  */
 import { parseTimestamp } from '../../api/values/time.ts';
 import { isAsleep } from '../model/hibernation.ts';

@@ -1,5 +1,5 @@
 /**
- * Upgrades of three and of five members while five hundred writes a second run (issue 6, "What must be seen"): no write
+ * Upgrades of three and of five members while five hundred writes a second run: no write
  * fails, the longest stall is short, and what it costs beside a restart of the same pods by hand is printed.
  */
 import { describe, expect, test } from 'vitest';

@@ -31,7 +31,7 @@ const KEYS_PER_CONNECTION = 8;
  */
 const CATCH_UP = 10;
 const WRITES_PER_SECOND = 200;
-/** An application tries a write again for so long (issue 6); as often as the connection may have changed by then. */
+/** An application tries a write again for so long; as often as the connection may have changed by then. */
 const TRY_AGAIN_FOR_MS = 1_000;
 const TRY_AGAIN_EVERY_MS = 100;
 const LOOK_EVERY_MS = 250;
