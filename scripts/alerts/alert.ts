@@ -1,5 +1,5 @@
 /** What an alert is, and the parts that many have in common. */
-import { type Concern, reasonsOf, type ToldType } from '../../src/api/conditions/told.ts';
+import { type Concern, reasonsOf, type ReportedType } from '../../src/api/conditions/reported.ts';
 import type { Kind } from '../../src/api/names.ts';
 
 /** `critical`: act now; `warning`: act today; `info`: know it. */
@@ -38,7 +38,7 @@ export interface Group {
 }
 
 /** Holds while a resource of the kind has the condition for a reason of this concern; labels: kind, namespace and name. */
-export function has<K extends Kind, T extends ToldType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
+export function has<K extends Kind, T extends ReportedType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
   return `max by (kind, namespace, name) (${conditions(kind, type, concern)}) > 0`;
 }
 
@@ -46,7 +46,7 @@ export function has<K extends Kind, T extends ToldType<K>>(kind: K, type: T, con
  * The same, if it had it within five minutes: for alerts on what lasts an hour or more. Another replica of the operator, or a new one, reports
  * nothing for some seconds, and the time of the alert must not begin again.
  */
-export function lasts<K extends Kind, T extends ToldType<K>>(
+export function lasts<K extends Kind, T extends ReportedType<K>>(
   kind: K,
   type: T,
   concern: Concern<K, T>,
@@ -54,14 +54,14 @@ export function lasts<K extends Kind, T extends ToldType<K>>(
   return `max by (kind, namespace, name) (max_over_time(${conditions(kind, type, concern)}[5m])) > 0`;
 }
 
-function conditions<K extends Kind, T extends ToldType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
+function conditions<K extends Kind, T extends ReportedType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
   const reasons = reasonsOf(kind, type, concern).join('|');
   return `etcd_operator_resource_condition{kind="${kind}",type="${type}",reason=~"${reasons}"}`;
 }
 
 /** The same of every kind, for what the operator says of itself. */
 export function hasOfAnyKind<
-  T extends ToldType<'EtcdCluster'> & ToldType<'EtcdBackup'> & ToldType<'EtcdRestore'>,
+  T extends ReportedType<'EtcdCluster'> & ReportedType<'EtcdBackup'> & ReportedType<'EtcdRestore'>,
 >(type: T): string {
   return `max by (kind, namespace, name) (etcd_operator_resource_condition{type="${type}"}) > 0`;
 }
@@ -69,7 +69,7 @@ export function hasOfAnyKind<
 const RESOURCES = { EtcdCluster: 'etcd', EtcdBackup: 'etcdbackup', EtcdRestore: 'etcdrestore' } as const;
 
 /** The command that shows the message of a condition. */
-export function messageOf<K extends Kind>(kind: K, type: ToldType<K>): string {
+export function messageOf<K extends Kind>(kind: K, type: ReportedType<K>): string {
   const path = `{.status.conditions[?(@.type=="${type}")].message}`;
   return `kubectl -n $NS get ${RESOURCES[kind]} $NAME -o jsonpath='${path}{"\\n"}'`;
 }

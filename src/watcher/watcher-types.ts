@@ -1,5 +1,5 @@
 /** What a watcher is to whoever runs it, and what it needs. */
-import type { ToldCondition } from '../api/conditions/told.ts';
+import type { ReportedCondition } from '../api/conditions/reported.ts';
 import type { ResourceRef } from '../api/names.ts';
 import type { KubeClient } from '../kube/port.ts';
 import type { RecordEvent } from './conditions/workflow-check.ts';
@@ -29,7 +29,7 @@ export type WatchedBackup = Pick<ResourceRef, 'namespace' | 'name'> & {
 
 /** The conditions of one resource of any kind that somebody should know about; one at least. */
 export type WatchedConditions = Pick<ResourceRef, 'namespace' | 'name'> & {
-  readonly conditions: readonly ToldCondition[];
+  readonly conditions: readonly ReportedCondition[];
 };
 
 /** What the status of an EtcdCluster says, and what its members said when they were last asked; absent before that. */

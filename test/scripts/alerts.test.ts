@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ALERTS, anchorOf, GROUPS, RUNBOOKS } from '../../scripts/alerts/catalogue.ts';
 import { DASHBOARDS, panelsOf } from '../../scripts/dashboards/catalogue.ts';
 import { root } from '../../scripts/run.ts';
-import { TOLD_CONDITIONS } from '../../src/api/conditions/told.ts';
+import { REPORTED_CONDITIONS } from '../../src/api/conditions/reported.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { commandsToDo, NOT_PROVOKED, PROVOKED } from '../stack/drill/alert-drills.ts';
 import { ETCD_METRICS, SDK_METRICS } from '../../scripts/alerts/foreign-metrics.ts';
@@ -55,7 +55,7 @@ test('every condition that metrics report has an alert, and the other way round'
     [
       ...expr.matchAll(/resource_condition\{(?:kind="(\w+)",)?type="(\w+)"(?:,reason=~"([\w|]+)")?\}/g),
     ].flatMap(([, kind, type, reasons]) =>
-      TOLD_CONDITIONS.filter(
+      REPORTED_CONDITIONS.filter(
         reported =>
           (kind ?? reported.kind) === reported.kind &&
           reported.type === type &&
@@ -64,12 +64,12 @@ test('every condition that metrics report has an alert, and the other way round'
     ),
   );
   // By other metrics: resources_without_pass, and the fleet as a whole, since Temporal is out of reach of all.
-  const elsewhere = TOLD_CONDITIONS.filter(({ type }) =>
+  const elsewhere = REPORTED_CONDITIONS.filter(({ type }) =>
     ['PassFailing', 'TemporalUnavailable'].includes(type),
   );
-  const key = ({ kind, type, reason }: (typeof TOLD_CONDITIONS)[number]): string =>
+  const key = ({ kind, type, reason }: (typeof REPORTED_CONDITIONS)[number]): string =>
     `${kind} ${type} ${reason}`;
-  expect([...asked, ...elsewhere].map(key).sort()).toEqual(TOLD_CONDITIONS.map(key).sort());
+  expect([...asked, ...elsewhere].map(key).sort()).toEqual(REPORTED_CONDITIONS.map(key).sort());
 });
 
 test('a drill provokes every alert, or there is a reason why none does', () => {

@@ -22,7 +22,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     stepsOf: ['passed === undefined'],
   }),
   ...exempt('volumes with the log of an earlier cluster: test/planner/operations/create/create.test.ts', {
-    nobodyTells: ['membership.known'],
+    identityUnknown: ['membership.known'],
   }),
   ...exempt('what may come between an election and its record: test/activities/formation.test.ts', {
     faultOfFormation: [
@@ -100,7 +100,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt('what chance reaches rarely: test/planner/operations/repair/repair.test.ts', {
     planMembershipOrCause: [
       "not (cause?.kind !== 'blocked')",
-      "not (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason))",
+      "not (cause?.kind !== 'blocked' || !NEEDS_USER.includes(cause.reason))",
     ],
   }),
   ...exempt('the ways out are a table: test/activities/upgrade-life.test.ts', {
@@ -267,7 +267,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'pods that lost their stamps, and with them all that identifies them: test/planner/model/identity.test.ts',
     {
-      nothingTells: 'all',
+      podsUnidentified: 'all',
       planIdentity: ['nameless.length > 0', 'nameless.map(…)'],
       sealingSteps: ['members.map(…)'],
     },
@@ -399,7 +399,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     tlsCondition: ['other !== undefined'],
   }),
   ...exempt('certificates that name members: test/activities/tls-next-names.test.ts', {
-    tlsCondition: ['next', 'nobodyElse !== undefined'],
+    tlsCondition: ['next', 'otherFault !== undefined'],
   }),
   ...exempt('a table: test/planner/checks/authorities.test.ts', {
     untrustedByMembers: 'all',

@@ -165,7 +165,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     },
   ),
   ...exempt('two restores at once in the other order: test/activities/restore-life.test.ts', {
-    nobodyGoesOn: ['strays.length === 0'],
+    noPodContinues: ['strays.length === 0'],
     otherFirst: ['first === undefined || first.uid === restore.uid || restore.source === undefined'],
     identityIsRecorded: ['found?.clusterId === undefined || found.incarnation.members.length === 0'],
     canBeAsked: ['denial === undefined'],
@@ -209,7 +209,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       'source.authEnabled === true && cluster.config.TLS === undefined',
       'source.snapshotSize >= quota',
     ],
-    nobodyGoesOn: [
+    noPodContinues: [
       'after const message = `pod ${names} was created for a member of ${cluster.name} and has lost its owner ref',
     ],
   }),
@@ -219,7 +219,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
   ...exempt(
     'pods of members whose owner somebody took away: test/planner/checks/restore-acceptance.test.ts',
     {
-      nobodyGoesOn: [
+      noPodContinues: [
         '!pod.owned',
         '!pod.owned && isTokenOfName(cluster.name, pod.token)',
         'not (strays.length === 0)',

@@ -1,5 +1,5 @@
 /** For each alert what Prometheus sees when it should fire, and a world in which none should. */
-import { TOLD_CONDITIONS } from '../../src/api/conditions/told.ts';
+import { REPORTED_CONDITIONS } from '../../src/api/conditions/reported.ts';
 
 /** What a series does while things are bad, and then: a gauge goes to `good`, or ends without one; a counter stops growing. */
 type Course = { readonly bad: number; readonly good?: number } | { readonly growsBy: number };
@@ -19,7 +19,7 @@ const OF_MEMBER = 'namespace="shop",etcd_cluster="example",pod="example-1"';
 
 /** A story for each reason of the condition that metrics report, or for these. */
 function reported(kind: string, type: string, ...reasons: readonly string[]): readonly Story[] {
-  const rows = TOLD_CONDITIONS.filter(
+  const rows = REPORTED_CONDITIONS.filter(
     row => row.kind === kind && row.type === type && (reasons.length === 0 || reasons.includes(row.reason)),
   );
   return rows.map(({ reason }) => ({

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { toldConditions } from '../../src/api/conditions/told.ts';
+import { reportedConditions } from '../../src/api/conditions/reported.ts';
 import type { KnownConditions } from '../../src/telemetry/condition-metrics.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 const resource = (kind: string, name: string, ...pairs: readonly [string, string][]): KnownConditions => ({
   namespace: 'prod',
   name,
-  conditions: toldConditions(
+  conditions: reportedConditions(
     kind,
     pairs.map(([type, reason]) => ({ type, reason })),
   ),

@@ -38,7 +38,7 @@ async function stop({ world, watcher }: World): Promise<void> {
 }
 
 describe('namespaces that are named', () => {
-  test('are watched each, and their resources are told', async () => {
+  test('are watched each, and their resources are enqueued', async () => {
     const around = await begun([]);
     const { world, watcher, told } = around;
     for (const ref of [shop, web, later]) world.reflectors.put(resource(ref, { status: IDLE }));
@@ -85,7 +85,7 @@ describe('namespaces that are named', () => {
     await stop(around);
   });
 
-  test('are watched as soon as they can be listed, and what is found there is told', async () => {
+  test('are watched as soon as they can be listed, and what is found there is enqueued', async () => {
     const around = await begun(['later']);
     const { world, watcher, told } = around;
     world.reflectors.put(resource(shop, { status: IDLE }));

@@ -65,7 +65,7 @@ describe.each([1, 20_260, 987_654_321])('a storm with seed %i', seed => {
   });
 });
 
-test('a cluster that was calm is told within two seconds in the storm of others, though Temporal is slow', async () => {
+test('a cluster that was calm is signaled within two seconds in the storm of others, though Temporal is slow', async () => {
   const world = new Harness();
   const calm = [2, 5, 8].map(seconds => ({ seconds, ref: refTo('EtcdCluster', `calm-${seconds}`) }));
   await world.watcher.start();
@@ -89,7 +89,7 @@ test('a cluster that was calm is told within two seconds in the storm of others,
   await world.stop();
 });
 
-test('a change in each of two hundred namespaces is told within five seconds', async () => {
+test('a change in each of two hundred namespaces is signaled within five seconds', async () => {
   const world = new Harness();
   const refs = Array.from({ length: 200 }, (_, index) => ({
     ...refTo('EtcdCluster', `c${index}`),

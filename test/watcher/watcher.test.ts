@@ -118,7 +118,7 @@ describe('a change becomes a signal', () => {
 });
 
 describe('a resource that goes', () => {
-  test('is told to its workflow when that runs; a workflow that has ended is not started again', async () => {
+  test('is signaled to its workflow when that runs; a workflow that has ended is not started again', async () => {
     const world = new Harness();
     await world.watcher.start();
     const object = world.put(example);
@@ -156,7 +156,7 @@ describe('a resource that goes', () => {
 });
 
 describe('a resource that nothing happens to', () => {
-  test('is told once, when it is found', async () => {
+  test('is reported once, when it is found', async () => {
     const world = new Harness();
     await world.watcher.start();
     const refs = Array.from({ length: 50 }, (_, index) => refTo('EtcdCluster', `c${index}`));
@@ -166,7 +166,7 @@ describe('a resource that nothing happens to', () => {
     await world.stop();
   });
 
-  test('starts the workflow anew that somebody terminated', async () => {
+  test('starts the workflow anew that a user terminated', async () => {
     const world = new Harness();
     await world.watcher.start();
     world.put(example);
@@ -354,7 +354,7 @@ test('every resource is reconciled once more five minutes after a start, which a
 describe('leadership lost for a moment', () => {
   const refs = Array.from({ length: 100 }, (_, index) => refTo('EtcdCluster', `c${index}`));
 
-  test('has those told that changed meanwhile, and nobody else', async () => {
+  test('enqueues what changed meanwhile, and nothing else', async () => {
     const world = new Harness();
     await world.watcher.start();
     for (const ref of refs) world.put(ref, { status: IDLE });
@@ -381,7 +381,7 @@ describe('leadership lost for a moment', () => {
     await world.stop();
   });
 
-  test('has members asked, and conditions written, by nobody until it is won again', async () => {
+  test('has members asked, and conditions written, by no one until it is won again', async () => {
     const world = new Harness();
     await world.watcher.start();
     world.put(example);

@@ -1,16 +1,16 @@
 /**
  * Every condition that a resource of this operator can carry, with every reason it can have. Pure data: status is written
- * from it and reference documentation is generated from it. Types and reasons are stable: people write alerts on them.
+ * from it and reference documentation is generated from it. Types and reasons are stable: users write alerts on them.
  */
-import { ACTIVITY_CONDITIONS } from './of-activities.ts';
-import { BACKUP_CONDITIONS } from './of-backups.ts';
-import { CERTIFICATE_CONDITIONS } from './of-certificates.ts';
-import { OPERATOR_CONDITIONS } from './of-operator.ts';
-import { READINESS_CONDITIONS } from './of-readiness.ts';
-import { REQUEST_ACCEPTED, REQUEST_CONDITIONS } from './of-requests.ts';
-import { RESTORE_CONDITIONS } from './of-restores.ts';
-import { SPEC_CONDITIONS } from './of-specifications.ts';
-import { STATE_CONDITIONS } from './of-state.ts';
+import { ACTIVITY_CONDITIONS } from './activities.ts';
+import { BACKUP_CONDITIONS } from './backups.ts';
+import { CERTIFICATE_CONDITIONS } from './certificates.ts';
+import { OPERATOR_CONDITIONS } from './operator.ts';
+import { READINESS_CONDITIONS } from './readiness.ts';
+import { REQUEST_ACCEPTED, REQUEST_CONDITIONS } from './requests.ts';
+import { RESTORE_CONDITIONS } from './restores.ts';
+import { SPEC_CONDITIONS } from './specifications.ts';
+import { STATE_CONDITIONS } from './state.ts';
 import type { ConditionStatus, ConditionTable } from './table.ts';
 import { printable } from '../values/printable.ts';
 
@@ -57,7 +57,7 @@ interface ConditionRow {
   readonly status: ConditionStatus;
   readonly reason: ConditionReason;
   readonly meaning: string;
-  /** Absent when nothing needs doing, or the message alone tells. */
+  /** Absent when nothing needs doing, or when the message says it. */
   readonly whatToDo: string | undefined;
 }
 

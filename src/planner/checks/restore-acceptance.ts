@@ -32,7 +32,7 @@ import { isTotalLoss } from './total-loss.ts';
  * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
  * go on beside the restored cluster, behind the same Service.
  */
-const nobodyGoesOn: Check = ({ cluster, pods }) => {
+const noPodContinues: Check = ({ cluster, pods }) => {
   const strays = pods.filter(pod => !pod.owned && isTokenOfName(cluster.name, pod.token) && !hasEnded(pod));
   if (strays.length === 0) return undefined;
   const names = strays.map(({ name }) => name).join(', ');
@@ -45,7 +45,7 @@ const membersAreCertified: Check = observation =>
   certificateCoversMembersFrom(observation, firstRestored(observation));
 
 const CHECKS: readonly Check[] = [
-  nobodyGoesOn,
+  noPodContinues,
   specificationIsUsable,
   isAwake,
   namesAreFree,

@@ -121,13 +121,13 @@ export function rowOf(operation: string): OperationRow | undefined {
 }
 
 /** What only a person takes out of the way. */
-const FOR_PEOPLE: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
+const NEEDS_USER: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
 
 /** A change that waits for a member which is not started again until a person has done something waits for that. */
 function planMembershipOrCause(observation: Situation): Decision | undefined {
   const decision = planMembership(observation);
   if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
   const cause = planUnstartedMembers(observation);
-  if (cause?.kind !== 'blocked' || !FOR_PEOPLE.includes(cause.reason)) return decision;
+  if (cause?.kind !== 'blocked' || !NEEDS_USER.includes(cause.reason)) return decision;
   return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
 }

@@ -3,7 +3,7 @@ import { denialOf } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
 
 /**
- * Why the members tell the operator nothing, and what to do; undefined when one of them does, or none says that it asks for a user. Clients
+ * Why the members answer nothing to the operator, and what to do; undefined when one of them does, or none says that it asks for a user. Clients
  * that have one are served all the while, so nothing is wrong with etcd or with the network.
  */
 export function accessDenied({ cluster, probes }: Situation): string | undefined {

@@ -13,7 +13,7 @@ import { isWaiting } from '../checks/waiting.ts';
 /** What is known of the members that are being changed. */
 export interface Changing {
   readonly has: (name: string) => boolean;
-  /** What is being done to these, for people. */
+  /** What is being done to these, for users. */
   readonly saying: (names: readonly string[]) => string;
 }
 

@@ -3,7 +3,7 @@ import { conditionEvent, isAsAsked } from '../../api/condition-event.ts';
 import type { Condition, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 
-/** Types whose every change of status is news to people who read `kubectl describe`. */
+/** Types whose every change of status is news to users who read `kubectl describe`. */
 const REPORTED: readonly string[] = [
   'Available',
   'Healthy',
@@ -25,7 +25,7 @@ const BLOCKED: readonly string[] = ['Blocked', 'AwaitingApproval'] satisfies Rea
 /** Reasons that are no news of a new cluster. */
 const INITIAL: readonly string[] = ['Creating', 'Supported', 'NewerThanKnown'] satisfies ConditionReason[];
 
-/** What changed between two statuses that people should hear of, once each. */
+/** What changed between two statuses that users should know, once each. */
 export function transitions(before: EtcdClusterStatus, after: EtcdClusterStatus): ResourceEvent[] {
   const conditions = (after.conditions ?? []).filter(condition => isNews(condition, before.conditions));
   return [...conditions.map(conditionEvent), ...operationEvents(before, after)];

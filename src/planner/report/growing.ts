@@ -23,8 +23,8 @@ export function growing(observation: Observation): ConditionFinding[] {
   const waiting = own.filter(claim => small.includes(claim) || isSmaller(claim.capacity, asked));
   if (failed.length > 0) return [finding(TYPE, 'ResizeFailed', failed.map(progress).join('; '))];
   if (waiting.length > 0) return [finding(TYPE, 'Resizing', waiting.map(progress).join('; '))];
-  const told = observation.cluster.status.conditions?.some(condition => condition.type === TYPE);
-  return told === true ? [finding(TYPE, 'SizeReached', `every volume has at least ${asked}`)] : [];
+  const wasReported = observation.cluster.status.conditions?.some(condition => condition.type === TYPE);
+  return wasReported === true ? [finding(TYPE, 'SizeReached', `every volume has at least ${asked}`)] : [];
 
   function progress({ name, capacity = 'no volume', resizing }: ClaimFacts): string {
     return `${name}: ${capacity} of ${asked}${resizing === undefined ? '' : ` (${resizing})`}`;

@@ -40,7 +40,7 @@ function observeMember(observation: Situation, name: string): ObservedMember {
   const claim = observation.claims.find(candidate => candidate.name === name && candidate.owned);
   const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
   const { health, complaint } = healthOf(pod, probe);
-  // What cannot be told of its volume may be why it does not start.
+  // What is not known of its volume may be why it does not start.
   const doubt = claim?.home?.why;
   return {
     ready: pod?.ready === true && !pod.deleting,
@@ -71,7 +71,7 @@ function exitOf(pod: PodFacts | undefined): {
 /** Nobody but the node says why a pod that it has is not begun, and that in the pod's events alone. */
 function pendingComplaint({ name, phase, node }: PodFacts): string {
   return phase === 'Pending' && node !== undefined
-    ? `its pod is Pending, node ${node} has not started it: kubectl describe pod ${name} tells why, such as a volume that is not mounted or a memory limit that is too low`
+    ? `its pod is Pending, node ${node} has not started it: kubectl describe pod ${name} shows why, such as a volume that is not mounted or a memory limit that is too low`
     : `its pod is ${phase}`;
 }
 

@@ -5,8 +5,8 @@ import { memberNames } from '../model/member-names.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 
-/** So long after it happened last it is told of. */
-const TOLD_MS = 3_600_000;
+/** So long after it happened last it is reported. */
+const SHOWN_MS = 3_600_000;
 /** Of the kubelet. */
 const KILLED = 'OOMKilled';
 
@@ -25,7 +25,7 @@ export function outOfMemory(observation: Situation): ConditionFinding[] {
 }
 
 function wasKilled({ now }: Situation, { lastExit }: PodFacts): boolean {
-  return lastExit?.reason === KILLED && lastExit.at !== undefined && now - lastExit.at < TOLD_MS;
+  return lastExit?.reason === KILLED && lastExit.at !== undefined && now - lastExit.at < SHOWN_MS;
 }
 
 function wordsOf({ name, restarts = 0, lastExit }: PodFacts): string {

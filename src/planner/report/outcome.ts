@@ -15,7 +15,7 @@ import type { Findings } from './conditions.ts';
 export type OperationResult = Pick<LastOperation, 'outcome' | 'message'>;
 
 /**
- * The outcome of an operation that the decision is not about, or undefined while it has not ended: it is held up, or nobody can tell
+ * The outcome of an operation that the decision is not about, or undefined while it has not ended: it is held up, or it is not known
  * without a quorum whether it has done what it was for.
  */
 export function outcomeOf(findings: Findings, operation: OperationStatus): OperationResult | undefined {
@@ -67,7 +67,7 @@ function abortedBy(findings: Findings, { type, goal }: OperationStatus): string 
   return isUnasked ? `${goal} is no longer requested` : undefined;
 }
 
-/** Why the operation waits, for people. */
+/** Why the operation waits, for users. */
 export function heldUpBy({ decision, observation: { membership } }: Findings): string {
   if (decision.kind === 'blocked') return decision.message;
   return membership.known ? '' : `no quorum answers: ${membership.message}`;

@@ -1,4 +1,4 @@
-/** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what people do. */
+/** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what users do. */
 import { isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { goesToSleep } from '../model/hibernation.ts';
@@ -89,7 +89,7 @@ function isRunning({ pods }: Situation, name: string): boolean {
   );
 }
 
-/** What is known of a member's disk and of the pod on it, in words for people. */
+/** What is known of a member's disk and of the pod on it, in words for users. */
 function diskOf(observation: Situation, name: string): string {
   const view = lastKnownView(observation, name);
   const loss = lossOf(observation, view);

@@ -1,4 +1,4 @@
-/** How far an operation is, as its status tells. Pure. */
+/** How far an operation is, as its status says. Pure. */
 import type { OperationStatus } from '../../api/schemas/types.ts';
 
 type Steps = Pick<OperationStatus, 'step' | 'remaining' | 'stepsDone'>;
@@ -21,6 +21,6 @@ export function stepsOf(plan: readonly string[], before: Steps | undefined): Ste
 function taken([next = '', ...rest]: readonly string[], { step, remaining = [] }: Steps): number {
   if (next === step) return 0;
   const at = remaining.indexOf(next);
-  // A step whose wording has changed since is not found: then a shorter plan tells.
+  // A step whose wording has changed since is not found: then a shorter plan decides.
   return at === -1 ? Math.max(0, remaining.length - rest.length) : at + 1;
 }

@@ -166,7 +166,7 @@ function underWay({ observation, actor }: Draft) {
   return isUnderWay ? { id: uid, operation: 'verifyStoredBackup' } : undefined;
 }
 
-/** The run that a request was accepted with tells what became of it; before that it waits. */
+/** The run that a request was accepted with has its outcome; before that it waits. */
 function backUp(draft: Draft, request: EtcdRequest): Draft {
   const { deleting, status, name, namespace } = draft.observation.backup;
   const [run] = isAccepted(request) ? (request.status?.ids ?? []) : [];
@@ -204,7 +204,7 @@ function runOutcome({ observation, actor: { failed } }: Draft, run: string): Out
   return newest > run ? { state: 'failed', message: NO_RUN } : undefined;
 }
 
-/** The verdict in the status of the EtcdBackup tells what became of it; before that it waits, or is under way. */
+/** The verdict in the status of the EtcdBackup has its outcome; before that it waits, or is in progress. */
 function verify(draft: Draft, request: EtcdRequest): Draft {
   const { observation, actor } = draft;
   const wanted = wantedOf(request);

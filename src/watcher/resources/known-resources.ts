@@ -1,6 +1,6 @@
 /** The custom resources that exist right now, and the ways to them: by key, by owner, by Secret. */
 import type { Condition } from '../../api/conditions/catalogue.ts';
-import type { ToldCondition } from '../../api/conditions/told.ts';
+import type { ReportedCondition } from '../../api/conditions/reported.ts';
 import type { ResourceRef } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { BackupFigures } from './backup-figures.ts';
@@ -33,7 +33,7 @@ export interface KnownResource {
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
   /** What passes said that metrics tell. */
-  readonly told: readonly ToldCondition[];
+  readonly told: readonly ReportedCondition[];
   /** Equal while a pass has reported nothing new. */
   readonly report: string | undefined;
   /** When its pass was last seen to report, on the clock of the watcher; undefined: not since it was found. */
@@ -134,7 +134,7 @@ function read(object: KubeObject): Omit<KnownResource, 'reportedAt'> | undefined
     figures: object['figures'] as BackupFigures | undefined,
     cluster: object['reported'] as ReportedCluster | undefined,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
-    told: (object['told'] as readonly ToldCondition[] | undefined) ?? [],
+    told: (object['told'] as readonly ReportedCondition[] | undefined) ?? [],
     report: textAt(object, 'report'),
   };
 }

@@ -3,7 +3,7 @@
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
 import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
-import { type ToldCondition, toldConditions } from '../../api/conditions/told.ts';
+import { type ReportedCondition, reportedConditions } from '../../api/conditions/reported.ts';
 import { clusterOfService, parseEndpoint } from '../../api/derived/endpoints.ts';
 import {
   ANNOTATION_MAINTENANCE,
@@ -42,15 +42,15 @@ export function slimResource(object: KubeObject): KubeObject {
     hasFinalizer: object.metadata.finalizers?.includes(FINALIZER) === true,
     identity: identityOf(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(isOwnCondition),
-    told: toldOf(object),
+    told: reportedOf(object),
     report: reportOf(object),
   };
 }
 
 /** What passes said that metrics tell. The watcher's own conditions are kept whole, since it writes them. */
-function toldOf(object: KubeObject): readonly ToldCondition[] {
+function reportedOf(object: KubeObject): readonly ReportedCondition[] {
   const conditions = listAt(object, 'status', 'conditions').filter(isCondition);
-  return toldConditions(
+  return reportedConditions(
     object.kind,
     conditions.filter(condition => !isOwnCondition(condition)),
   );

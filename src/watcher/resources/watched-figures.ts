@@ -1,5 +1,5 @@
 /** The EtcdClusters and EtcdBackups that exist, and who has conditions that are told, for whoever counts. */
-import { toldConditions } from '../../api/conditions/told.ts';
+import { reportedConditions } from '../../api/conditions/reported.ts';
 import type { MemberMonitor } from '../members/monitor.ts';
 import type { WatchedBackup, WatchedCluster, WatchedConditions } from '../watcher-types.ts';
 import type { KnownResources } from './known-resources.ts';
@@ -26,7 +26,7 @@ export function watchedBackups(known: KnownResources): readonly WatchedBackup[] 
 /** Only those that have any. */
 export function watchedConditions(known: KnownResources): readonly WatchedConditions[] {
   return known.all().flatMap(({ ref: { kind, namespace, name }, told, ownConditions }) => {
-    const conditions = [...told, ...toldConditions(kind, ownConditions)];
+    const conditions = [...told, ...reportedConditions(kind, ownConditions)];
     return conditions.length === 0 ? [] : [{ namespace, name, conditions }];
   });
 }

@@ -47,7 +47,7 @@ const observed = (given: Partial<Observation>): Observation =>
   anObservation({ namesSeen: namesOf(3), ...given });
 
 describe('beside what a deleted cluster of the name has left', () => {
-  it('nothing is created until somebody has decided', () => {
+  it('nothing is created until a user has decided', () => {
     expect(plan(observed({ claims: kept() }), {})).toMatchObject({
       kind: 'blocked',
       reason: 'FormerCluster',
@@ -172,7 +172,7 @@ describe('members are taken up', () => {
       });
   });
 
-  it('whoever has no owner yet follows after an interruption', () => {
+  it('what has no owner yet follows after an interruption', () => {
     const cluster = annotated({
       [ANNOTATION_TAKE_UP]: FORMER,
       [ANNOTATION_TAKEN_UP]: `${UID} example-11112222-`,

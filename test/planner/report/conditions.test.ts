@@ -68,7 +68,7 @@ const stamped = {
   pods: namesOf(3).map(name => aPod({ name, clusterId: undefined })),
 };
 
-it('QuorumAtRisk is not told of members whose database is full: they vote', () => {
+it('QuorumAtRisk is not reported of members whose database is full: they vote', () => {
   const probes = Object.fromEntries(
     namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:161 alarm:NOSPACE '] })]),
   );
@@ -422,7 +422,7 @@ describe('members that the operator changes', () => {
   });
   const STOPPED = { stopped: 'pod-example-0' };
 
-  it('are told as changed as planned, with the step', () => {
+  it('are reported as planned, with the step', () => {
     expect(report(during(ROLLOUT, without('example-0', STOPPED)))['Healthy']).toEqual([
       'False',
       'MembersChanging',
@@ -519,7 +519,7 @@ describe('members that the operator changes', () => {
     expect(reasons(observation)).toEqual(expected);
   });
 
-  it('are told as a fault when they cannot be started again', () => {
+  it('are reported as a fault when they cannot be started again', () => {
     const failed = {
       operation: 'rolloutCluster',
       step: 'restartMember',

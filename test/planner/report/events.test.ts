@@ -14,7 +14,7 @@ function condition(
 
 const withConditions = (...conditions: Condition[]): EtcdClusterStatus => ({ conditions });
 
-describe('what users are told', () => {
+describe('what is reported to users', () => {
   const available = condition('Available', 'True', 'LinearizableRead');
   const cases: readonly [
     title: string,
@@ -166,7 +166,7 @@ describe('what users are told', () => {
   });
 });
 
-describe('operations are told', () => {
+describe('operations are reported', () => {
   const operation = { type: 'repairCluster', startedAt: NOW, step: 'start example-1 again on its volume' };
 
   it('when they begin, and not again while they go on', () => {

@@ -175,7 +175,7 @@ describe('the cause of an operation', () => {
     expect(history).toMatchObject([{ type: 'rolloutCluster', requestedBy: 'ana' }]);
   });
 
-  it('of what no person requested names nobody', () => {
+  it('of what no person requested names no one', () => {
     const { operation } = pass(aRunningCluster({ pods: [aPod()] }));
     expect(operation).toMatchObject({
       type: 'repairCluster',

@@ -1,4 +1,4 @@
-/** What is told of members that the kernel ended for the memory that they used. */
+/** What is reported of members that the kernel ended for the memory that they used. */
 import { describe, expect, it } from 'vitest';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
@@ -36,7 +36,7 @@ function withKilled(
 }
 
 describe('a member that was ended for its memory', () => {
-  it('is told of for an hour, also when it is well again', () => {
+  it('is reported for an hour, also when it is well again', () => {
     const { of, details } = told(withKilled(Date.parse(NOW) - HOUR / 2));
     expect(of('OutOfMemory')).toMatchObject({ status: 'True', reason: 'MembersKilled' });
     expect(of('OutOfMemory')?.message).toMatch(
@@ -66,7 +66,7 @@ describe('a member that was ended for its memory', () => {
   });
 });
 
-it('a pod that its node does not begin says where the cause is told', () => {
+it('a pod that its node does not begin says where the cause is found', () => {
   const pods = namesOf(3).map((name, index) =>
     aPod({ name, ...(index === 1 && { phase: 'Pending', ready: false, ip: undefined, node: 'node-2' }) }),
   );

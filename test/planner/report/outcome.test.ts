@@ -99,7 +99,7 @@ describe('one pass without a quorum', () => {
     'upgradeCluster',
     'repairCluster',
     'createCluster',
-  ])('does not end %s: nobody knows', type => {
+  ])('does not end %s: no one knows', type => {
     const { last, operation } = after({ type, world: NO_QUORUM });
     expect(last).toBeUndefined();
     expect(operation).toMatchObject({ type, startedAt: LONG_AGO });

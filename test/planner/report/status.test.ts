@@ -222,7 +222,7 @@ describe('conditions', () => {
     expect(later.conditions?.find(({ type }) => type === 'Available')?.lastTransitionTime).toBe(NOW);
   });
 
-  it('tell which generation they were written for', () => {
+  it('say which generation they were written for', () => {
     const status = report(
       aRunningCluster({ cluster: aCluster({ status: aRunningStatus(), generation: 7 }) }),
     );

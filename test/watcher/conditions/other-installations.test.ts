@@ -29,7 +29,7 @@ async function started(): Promise<Harness> {
 }
 
 describe('workers of another installation at the same task queue', () => {
-  test('are counted as one installation and told of once, when they have been there for three minutes', async () => {
+  test('are counted as one installation and reported once, when they have been there for three minutes', async () => {
     const world = await started();
     poll(world, [OWN, SECOND, EARLIER, ...OTHERS]);
     await world.clock.advance(3 * MINUTE);

@@ -50,7 +50,7 @@ describe('resources for which nothing is to be done', () => {
     await world.stop();
   });
 
-  test('have their workflow started again within a minute when somebody terminated it', async () => {
+  test('have their workflow started again within a minute when a user terminated it', async () => {
     const world = await running();
     for (const ref of [example, nightly]) {
       const workflow = world.temporal.workflows.get(workflowId(ref));
@@ -98,7 +98,7 @@ describe('passes that fail, as their workflow says', () => {
     await world.stop();
   });
 
-  test('are followed by another pass when nothing waits any more and nobody has taken the condition back', async () => {
+  test('are followed by another pass when nothing waits any more and no one has taken the condition back', async () => {
     const world = await running();
     world.put(example, { status: { ...settled, conditions: [failing] } });
     const before = world.temporal.signals(example).length;
@@ -189,7 +189,7 @@ describe('a pass that is due, and that no worker makes for a minute', () => {
     await world.stop();
   });
 
-  test('names the task queue at which it waits, where nobody serves that any more', async () => {
+  test('names the task queue at which it waits, where no one serves that any more', async () => {
     const world = await running();
     const queues = { ofWorkflow: 'etcd-operator', ofOperator: 'etcd-operator-shop' };
     world.temporal.awaited.set(example.uid, { id: 'run/task', queues });

@@ -55,7 +55,7 @@ describe('what the members say', () => {
     expect(differenceFrom(reported(), seen)).toBe(difference);
   });
 
-  it('differs when nobody can tell who the members are', () => {
+  it('differs when it is not known who the members are', () => {
     const seen: Survey = { probes: {}, membership: { known: false, message: 'no leader' } };
     expect(differenceFrom(reported(), seen)).toBe('the member list is not known: no leader');
   });

@@ -23,7 +23,7 @@ async function quiet(timings = {}): Promise<Harness> {
 
 const told = (world: Harness): number => world.temporal.signals(example).length;
 
-test('members that go on saying the same are asked every second and told of never', async () => {
+test('members that go on saying the same are asked every second and never reported', async () => {
   const world = await quiet();
   const [signals, asked] = [told(world), world.asked];
   await world.clock.advance(100_000);
@@ -33,7 +33,7 @@ test('members that go on saying the same are asked every second and told of neve
   await world.stop();
 });
 
-test('a member that falls silent is told of within two seconds, again when that lasts, and only to its own cluster', async () => {
+test('a member that falls silent is reported within two seconds, again when that lasts, and only to its own cluster', async () => {
   const world = await quiet();
   const [signals, others] = [told(world), world.temporal.signals(other).length];
   world.sayings.set(address(1), 'silent');
@@ -60,7 +60,7 @@ test('another trouble is news, also of a member that is in trouble already', asy
   await world.stop();
 });
 
-test('a member that wavers is not told of with each answer', async () => {
+test('a member that wavers is not reported with each answer', async () => {
   const world = await quiet();
   const signals = told(world);
   for (let second = 0; second < 60; second += 1) {
@@ -72,7 +72,7 @@ test('a member that wavers is not told of with each answer', async () => {
   await world.stop();
 });
 
-test('a member that wavers for ten minutes is told of ever more rarely, and what it says last is told', async () => {
+test('a member that wavers for ten minutes is reported ever more rarely, and what it says last is reported', async () => {
   const world = await quiet();
   const signals = told(world);
   for (let round = 0; round < 150; round += 1) {
@@ -141,7 +141,7 @@ test.each([
   { members: 1_000, within: 5_000 },
   { members: 3_000, within: 9_500 },
 ])(
-  'of $members members one that falls silent is told of within $within ms, also while a tenth of them hangs',
+  'of $members members one that falls silent is reported within $within ms, also while a tenth of them hangs',
   async ({ members, within }) => {
     const world = await quiet();
     for (let serial = 3; serial < members - 3; serial += 1)
@@ -172,7 +172,7 @@ test('a member that could not be asked for reasons of this process is not taken 
   await world.stop();
 });
 
-test('an answer that was on its way when the address changed hands is heard for nobody', async () => {
+test('an answer that was on its way when the address changed hands is dropped', async () => {
   const world = await quiet();
   world.slowness.set(address(1), 5_000);
   world.sayings.set(address(1), 'silent');
@@ -188,7 +188,7 @@ test('an answer that was on its way when the address changed hands is heard for 
   await world.stop();
 });
 
-test('a watcher that is stopped asks nobody', async () => {
+test('a watcher that is stopped asks no member', async () => {
   const world = await quiet();
   await world.stop();
   const asked = world.asked;

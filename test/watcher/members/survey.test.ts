@@ -57,7 +57,7 @@ async function settled(
 }
 
 describe('the members of a cluster', () => {
-  test('are asked each minute, and nobody is told while they say what the status says', async () => {
+  test('are asked each minute, and nothing is enqueued while they say what the status says', async () => {
     const world = await settled();
     const before = world.temporal.signals(example).length;
     await world.clock.advance(10 * MINUTE);
@@ -86,7 +86,7 @@ describe('the members of a cluster', () => {
     await world.stop();
   });
 
-  test('are asked while an operation is under way, which looks at them itself: nobody is told until it has ended', async () => {
+  test('are asked while an operation is under way, which looks at them itself: nothing is enqueued until it has ended', async () => {
     const world = await settled();
     const operated = { ...STATUS, operation: { type: 'scaleCluster' } };
     world.put(example, { status: operated });
@@ -146,7 +146,7 @@ describe('the members of a cluster', () => {
     await secured.stop();
   });
 
-  test('are asked with certificates that are read anew when a Secret changed, and when nobody answered', async () => {
+  test('are asked with certificates that are read anew when a Secret changed, and when no member answered', async () => {
     const world = await settled({ spec: { TLS: { static: { operatorSecret: 'client' } } } });
     const first = world.accesses.at(-1);
     await world.clock.advance(2 * MINUTE);
@@ -184,7 +184,7 @@ describe('the members of a cluster', () => {
     await world.stop();
   });
 
-  test('say how large their databases are, for whoever counts', async () => {
+  test('say how large their databases are, for the metrics', async () => {
     const world = await settled();
     await world.clock.advance(2 * MINUTE);
     expect(world.watcher.clusters()).toMatchObject([

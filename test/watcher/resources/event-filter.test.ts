@@ -14,7 +14,7 @@ function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, chan
   return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
 }
 
-test('new and gone objects are told', () => {
+test('new and deleted objects enqueue', () => {
   const object = slimResource(resource(cluster));
   expect(worthTelling({ type: 'added', object })).toBe(true);
   expect(worthTelling({ type: 'deleted', object })).toBe(true);
@@ -29,7 +29,7 @@ describe('a new object of a cluster', () => {
   const isTold = (object: KubeObject) => worthTelling({ type: 'added', object });
 
   test.each(['Service', 'PodDisruptionBudget'])(
-    'is not told when it is a %s that the operator made',
+    'does not enqueue when it is a %s that the operator created',
     kind => {
       const object = written(kind, 'etcd-operator');
       expect(isTold(object)).toBe(false);
@@ -38,18 +38,18 @@ describe('a new object of a cluster', () => {
     },
   );
 
-  test('is told when anybody else has written it, or nobody says who', () => {
+  test('enqueues when another writer or an unknown one has written it', () => {
     expect(isTold(written('Service', 'kubectl-create'))).toBe(true);
     expect(isTold(written('Service', 'etcd-operator', 'kubectl-edit'))).toBe(true);
     expect(isTold(written('Service'))).toBe(true);
   });
 
-  test('is told when it is a pod or a claim', () => {
+  test('enqueues when it is a pod or a claim', () => {
     for (const kind of ['Pod', 'PersistentVolumeClaim'])
       expect(isTold(written(kind, 'etcd-operator'))).toBe(true);
   });
 
-  test('is told when it belongs to the cluster by its labels alone', () => {
+  test('enqueues when it belongs to the cluster by its labels alone', () => {
     const object = written('Service', 'etcd-operator');
     delete object.metadata.ownerReferences;
     expect(isTold(object)).toBe(true);
@@ -220,7 +220,7 @@ describe('a Secret', () => {
     'x/y': data,
   };
 
-  test('a new version is told, whatever it changed', () => {
+  test('a new version enqueues, whatever it changed', () => {
     expect(told(slimSecret, before, edit(['data', 'password'], 'eA=='))).toBe(true);
   });
 

@@ -80,7 +80,7 @@ describe('an owned object concerns its owner', () => {
     expect(concernedBy(owned('Pod', 'example-0', cluster), knowing(resource(later)))).toEqual([]);
   });
 
-  test('what belongs to nobody here concerns nobody', () => {
+  test('what belongs to no resource here enqueues nothing', () => {
     const foreign = owned('Pod', 'web-0', cluster);
     delete foreign.metadata.ownerReferences;
     for (const labels of [

@@ -68,7 +68,7 @@ export function planSecurity(observation: Situation): Decision | undefined {
   return obstacle && blocked(obstacle);
 }
 
-/** The condition TLSReady; none for a cluster in plain text. All complaints are told, the reason is the first one's. */
+/** The condition TLSReady; none for a cluster in plain text. All complaints are reported, the reason is the first one's. */
 export function tlsCondition(observation: Situation): ConditionFinding[] {
   const { tls, cluster } = observation;
   const switched = securitySwitch(cluster.object);
@@ -110,8 +110,8 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
   const next = cluster.status.clusterID === undefined ? undefined : certificateCoversNextMember(observation);
-  const nobodyElse = next && `no member can be replaced: ${next.message}`;
-  if (nobodyElse !== undefined) return [finding('TLSReady', 'NextNamesMissing', nobodyElse)];
+  const otherFault = next && `no member can be replaced: ${next.message}`;
+  if (otherFault !== undefined) return [finding('TLSReady', 'NextNamesMissing', otherFault)];
   const shared = sharedIssuer(observation);
   if (shared !== undefined)
     return [finding('TLSReady', 'SharedIssuer', `${shared}; ${expiries(tls.certificates)}`)];
@@ -160,7 +160,7 @@ function takenNames({ tls, cluster }: Situation): Complaint[] {
   }));
 }
 
-/** Which of the two clocks is right, nobody can tell from here. */
+/** Which of the two clocks is right cannot be known from here. */
 function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
   const { clockAheadMs } = tls ?? {};
   if (clockAheadMs === undefined) return [];

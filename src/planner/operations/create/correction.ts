@@ -57,7 +57,7 @@ function madeFor({ pods, claims }: Situation, { token, members }: Incarnation): 
   return { pods: pods.filter(isOurs), claims: claims.filter(isOurs) };
 }
 
-/** No cluster of this incarnation was ever recorded, as far as anything tells: nobody has been let in. */
+/** No cluster of this incarnation was ever recorded, as far as anything shows: no client has been admitted. */
 function hasNeverLived({ cluster }: Situation, { rebuilt }: Incarnation, { pods, claims }: Made): boolean {
   if (rebuilt === true || stampsOf(cluster).clusterId !== undefined) return false;
   return [...pods, ...claims].every(({ clusterId }) => clusterId === undefined);

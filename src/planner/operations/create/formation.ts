@@ -39,7 +39,7 @@ export function faultOfFormation(
   return unborn && `${unborn} has no pod`;
 }
 
-/** The version that all of them were seen to run; undefined while one of them does not tell. */
+/** The version that all of them were seen to run; undefined while one of them does not say. */
 export function versionOf(views: readonly MemberView[]): string | undefined {
   const versions = new Set(views.map(({ probe }) => probe?.version));
   return versions.size === 1 ? [...versions][0] : undefined;

@@ -37,7 +37,7 @@ import { storageFor } from '../../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from '../../checks/certificates.ts';
 import { correction, isUnstarted } from './correction.ts';
 import { bornIn, firstVersion, noteOnVersion } from './first-version.ts';
-import { awaitsRestore, nobodyTells, nothingStamped, nothingTells } from './unidentified.ts';
+import { awaitsRestore, identityUnknown, nothingStamped, podsUnidentified } from './unidentified.ts';
 
 const BEFORE_RECORDING: readonly Check[] = [
   specificationIsUsable,
@@ -83,7 +83,7 @@ const FOLLOWS: { readonly [Kind in StepKind]?: StepKind } = {
 };
 
 function creating(observation: Situation, steps: readonly Step[]): Decision {
-  // Whoever starts while the others are sealed is to be sealed as well before clients are let in.
+  // A member that starts while the others are sealed is to be sealed as well before clients are let in.
   const mayOpen = observation.members.length > 0 && observation.members.every(({ started }) => started);
   return inOneGo(
     operate('createCluster', steps),
@@ -106,7 +106,7 @@ function planIdentity(observation: Situation): Decision {
   const other = madeByOtherOperator(observation);
   if (other !== undefined) return blocked(other);
   const nameless = observation.pods.filter(({ owned }) => owned);
-  if (nameless.length > 0) return blocked(nothingTells(nameless.map(({ name }) => name)));
+  if (nameless.length > 0) return blocked(podsUnidentified(nameless.map(({ name }) => name)));
   const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
   if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
   const incarnation = firstIncarnation(observation);
@@ -138,7 +138,7 @@ function planRebuild(
       { kind: 'recordIncarnation', incarnation: rebuilt, storage, clusterId },
     ]);
   }
-  return blocked(nobodyTells(observation, incarnation), []);
+  return blocked(identityUnknown(observation, incarnation), []);
 }
 
 /** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
@@ -181,12 +181,12 @@ function bootstrapSteps(observation: Situation, incarnation: Incarnation): Step[
 }
 
 /**
- * Every member that has started is sealed before clients can write. A member that has not is told how to begin for as long
+ * Every member that has started is sealed before clients can write. A member that has not keeps its bootstrap flags for as long
  * as it takes, and sealed when it is seen started.
  */
 function sealingSteps(observation: Situation, { token, members }: Incarnation): Step[] {
   const { cluster, membership, clientService } = observation;
-  // Whoever has started by then is sealed when the cluster id is recorded.
+  // A member that has started by then is sealed when the cluster id is recorded.
   if (cluster.status.clusterID === undefined) return [];
   const started = observation.members.filter(view => view.started);
   const open = unsealed(started);
@@ -196,9 +196,9 @@ function sealingSteps(observation: Situation, { token, members }: Incarnation): 
 }
 
 /**
- * Members that were never given a pod, though a quorum of the others bootstrapped without them: whoever created the
+ * Members that were never given a pod, though a quorum of the others bootstrapped without them: the operator that created the
  * pods was killed half-way. Their first start is still to come, and only now can it be a bootstrap: once the cluster
- * id is recorded they could not be told from members that lost their data. A member that has ever started, which the
+ * id is recorded they could not be distinguished from members that lost their data. A member that has ever started, which the
  * quorum knows, is never among them.
  */
 function unbornMembers(

@@ -1,4 +1,4 @@
-/** What stands in the way of a cluster of which no identity is recorded, and what people can do. Pure. */
+/** What stands in the way of a cluster of which no identity is recorded, and what users can do. Pure. */
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../../api/names.ts';
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import type { Obstacle } from '../../model/decision.ts';
@@ -6,7 +6,7 @@ import { missingStampsMessage, stampsOf, unstampedClaims } from '../../model/ide
 import type { Situation } from '../../model/situation.ts';
 
 /** Claims or pods are there, and nothing proves which cluster their members are. */
-export function nobodyTells(observation: Situation, { token }: Incarnation): Obstacle {
+export function identityUnknown(observation: Situation, { token }: Incarnation): Obstacle {
   const { membership } = observation;
   const reason = 'IdentityUnknown';
   const exist = `claims or pods of incarnation ${token} exist`;
@@ -53,7 +53,7 @@ export function nothingStamped(
 }
 
 /** Its own pods have lost what was written on them, and so has everything else. */
-export function nothingTells(pods: readonly string[]): Obstacle {
+export function podsUnidentified(pods: readonly string[]): Obstacle {
   return {
     reason: 'IdentityUnknown',
     message: `pod ${pods.join(', ')} is owned by this EtcdCluster, but nothing shows which etcd cluster its member belongs to: restore the annotation ${ANNOTATION_INCARNATION} of the pod from its claim or from a backup of the objects, or delete the pod if the cluster never contained data`,

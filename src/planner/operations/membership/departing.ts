@@ -13,7 +13,7 @@ export function memberToReplace(observation: Situation): MemberView | undefined 
   return observation.members.find(view => view.ours && !view.isLearner && ids.includes(view.id));
 }
 
-/** The voter that goes when its successor is there, and why. Whom people name goes first. */
+/** The voter that goes when its successor is there, and why. The member that users name goes first. */
 export const departing = once(findDeparting);
 
 function findDeparting(

@@ -1,6 +1,6 @@
 /**
  * How long a learner has made no progress. Progress decides, not the clock: a database of many gigabytes takes as long as it takes, and
- * whoever is removed half-way makes the next one begin again. Pure.
+ * a learner that is removed half-way makes the next one begin again. Pure.
  */
 import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import type { EtcdClusterStatus } from '../../../api/schemas/types.ts';

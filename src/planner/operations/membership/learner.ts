@@ -171,7 +171,7 @@ function hasLostData(observation: Situation, view: MemberView): boolean {
   return claimUidMismatch(observation, view.claim) !== undefined;
 }
 
-/** What becomes of a learner that does not start, for people. */
+/** What becomes of a learner that does not start, for users. */
 function fateOf(observation: Situation, learner: MemberView, pod: PodFacts): string {
   if (isStuck(learner)) return `it is removed after ${STUCK_MS / 60_000} minutes`;
   const isAwaited = lastProgress(observation, learner, pod) === observation.now;

@@ -1,7 +1,7 @@
 /**
  * What the operator has opened and must close before it stands still (docs/decisions/0126-tried-before-and-closed-after.md): members that it stopped and that are to run,
  * one that it gave a version with which it does not start, and a budget that lets nobody go. A member that ended by itself, or by somebody's hand, is none of these:
- * whoever pauses may want just that. A member that is led away from is closed by client-routing.ts.
+ * a user who pauses may want just that. A member whose clients were withdrawn is closed by client-routing.ts.
  */
 import type { Step, Work } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';

@@ -94,7 +94,7 @@ function editedObjects(situation: Situation): Step[] {
 
 function missingObjects(observation: Situation): Step[] {
   const { cluster, peerService, clientService, disruptionBudget, membership, pods } = observation;
-  // Clients come when every member that has started is sealed, and only a quorum tells who has started.
+  // Clients come when every member that has started is sealed, and only a quorum says which have started.
   const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
   const found: Record<SharedObject, boolean> = {
     peerService: peerService.exists,
@@ -214,7 +214,7 @@ function membersHaveTheirData(observation: Situation): Obstacle | undefined {
     return { reason: 'ClaimsUnstamped', message: conflictingStampsMessage(observation.cluster, stray) };
   const all = lossOfAll(observation);
   if (all !== undefined || lost.length === 0) return all;
-  // A quorum lists who is lost, and whoever is not known by its URL is not replaced.
+  // A quorum lists who is lost, and a member that is not known by its URL is not replaced.
   const strangers = noForeignMembers(observation.members);
   if (strangers !== undefined) return strangers;
   return {

@@ -1,6 +1,6 @@
 /**
- * By how much a restore raises revisions. A watcher that waits for a revision that the restored cluster has not reached yet is told
- * nothing (etcd docs, "Disaster recovery"); it is told that its revision was compacted when the restored cluster begins above
+ * By how much a restore raises revisions. A watcher that waits for a revision that the restored cluster has not reached yet gets
+ * nothing (etcd docs, "Disaster recovery"); it learns that its revision was compacted when the restored cluster begins above
  * every revision that the cluster before it may have had. Pure.
  */
 import type { ClusterFacts } from '../../model/observation.ts';

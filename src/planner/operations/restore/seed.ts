@@ -75,7 +75,7 @@ export function lackOfVolume(observation: Observation, seed: string): Obstacle |
 
 /**
  * Why a cluster that forms without the first member is neither joined by it nor recorded: somebody has added another member and removed
- * it. What it was restored from is told of it alone, and etcd ends a member that was removed (server.go, "removed from the cluster").
+ * it. What it was restored from is known to it alone, and etcd ends a member that was removed (server.go, "removed from the cluster").
  */
 export function lackOfListing(observation: Observation, seed: string): Obstacle | undefined {
   const views = memberViews(observation);

@@ -1,7 +1,7 @@
 /**
  * What a member's claim says of itself: which cluster and member its data is of, and which version was started on it. It is written
  * when the cluster forms or the member joins. A claim that lacks it, because a status was lost before or a release did
- * not write it, is given it as soon as a quorum and the member tell: should the status be lost again, nobody has to be asked
+ * not write it, gets it as soon as a quorum and the member report it: should the status be lost again, nobody has to be asked
  * (docs/decisions/0033-data-is-lost-only-upon-proof.md).
  */
 import {
@@ -56,7 +56,7 @@ function lacking(
       [ANNOTATION_MEMBER_ID]: id,
     }),
     ...(claim.stampedUid !== claim.uid && { [ANNOTATION_CLAIM_UID]: claim.uid }),
-    // It was taken up, and whoever has it next is to be told by a note of that time.
+    // It was taken up, and its next owner is named by a note of that time.
     ...(claim.leftBy !== undefined && { [ANNOTATION_LEFT_BY]: null }),
     // Its removal was begun and not carried out: should it be removed by somebody else, its data is to stay for a while.
     ...(claim.removal !== undefined && { [ANNOTATION_REMOVAL]: null }),

@@ -1,6 +1,6 @@
 /**
  * What the operator keeps on the EtcdCluster itself: its finalizer, without which a deletion could not be followed up and would
- * leave claims behind that were to go, and the stamps that outlast a lost status. Whoever replaces the whole object with a plain
+ * leave claims behind that were to go, and the stamps that outlast a lost status. A user who replaces the whole object with a plain
  * manifest (`kubectl replace`) takes them off; they are put back.
  */
 import {

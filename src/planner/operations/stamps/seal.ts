@@ -1,7 +1,7 @@
 /**
  * Sealing: a member that has started must never start again on an empty volume under its old id, where it could outvote the
- * members that hold the data. Its pod was told how to begin; from the moment in which a quorum lists the member
- * as started it is told to refuse (objects/first-start.ts). Also whenever somebody has edited what it was told.
+ * members that hold the data. Its pod had bootstrap flags; from the moment in which a quorum lists the member
+ * as started it refuses an empty volume (objects/first-start.ts). Also whenever somebody has edited these flags.
  */
 import { type Decision, operate } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';

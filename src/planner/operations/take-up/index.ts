@@ -66,7 +66,7 @@ function asked(observation: Observation, former: readonly FormerIncarnation[], t
 }
 
 /**
- * Pods that it owns, and that only a take-up can have given to it, are all that is left to tell of that: without the stamp their claims would be
+ * Pods that it owns, and that only a take-up can have given to it, are all that is left to show that: without the stamp their claims would be
  * nobody's, and the members would count as such that keep their data in their pods.
  */
 function stampAgain(observation: Observation): Decision | undefined {
@@ -101,7 +101,7 @@ function takingUp(
       kind: 'takeUpMembers',
       token,
       clusterId,
-      // Names of whoever else is left are not given again.
+      // Names of other objects that are left are not used again.
       lastSerial:
         nextSerial(
           lastSerialOf(cluster),

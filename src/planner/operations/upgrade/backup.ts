@@ -50,7 +50,7 @@ export function backUpFirst(
   ]);
 }
 
-/** What people are told of the backup while the upgrade is under way; nothing of one that they did not want. */
+/** What is reported of the backup while the upgrade is under way; nothing of one that was not wanted. */
 export function noteOnBackup(observation: Situation): readonly string[] {
   const { snapshotBefore } = observation.cluster.config.upgrade;
   if (snapshotBefore === 'Never') return [];
@@ -81,7 +81,7 @@ function isRecent(time: string, now: number): boolean {
   return isSince(time, now - FRESH_MS + 1, now);
 }
 
-/** Who is asked: whoever was asked already, else whoever made the newest backup, else the first by name. */
+/** Which EtcdBackup is asked: the one that was asked already, else the one with the newest backup, else the first by name. */
 function placeOf({ backups = [], now }: Situation): BackupOfCluster | undefined {
   const staying = backups
     .filter(({ deleting }) => deleting !== true)

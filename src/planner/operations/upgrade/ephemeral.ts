@@ -34,7 +34,7 @@ export function ephemeral(
   };
 }
 
-/** Whoever takes the place of a member is made as the specification says now, of the version that is left, and learns the data first. */
+/** A successor is created as the specification says now, of the version that is left, and learns the data first. */
 function wayOut(observation: Situation, { from, to }: Goal, first: PodFacts): string {
   const replaced = `replace ${first.name} (send the signal replaceMember)`;
   if (podChanges(observation, first).asked.length > 0)

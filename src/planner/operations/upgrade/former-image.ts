@@ -34,7 +34,7 @@ export function fromFormerImage(
   return image === undefined ? {} : { image };
 }
 
-/** From which image a member that failed is to run the version that it has; undefined when it does, or nobody can tell. */
+/** From which image a member that failed is to run the version that it has; undefined when it does, or when it is not known. */
 export function correctedImage(
   observation: Situation,
   { name, version = '', image }: PodFacts,

@@ -77,7 +77,7 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
   return sameMinor || canGoBack(observation, latch) ? go(first, after, answer.notes) : go(to, [], later);
 }
 
-/** All members were seen to run the new version already: nothing tells any more what they ran before. */
+/** All members were seen to run the new version already: nothing shows any more what they ran before. */
 export function allHaveRun({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
   return from === to;
 }

@@ -92,7 +92,7 @@ export function startAgain(
   );
 }
 
-/** What people must know before the last member of a minor; undefined within a minor. */
+/** What users must know before the last member of a minor; undefined within a minor. */
 export function pointOfNoReturn(from: string, to: string): string | undefined {
   const minor = minorOf(to);
   return minorOf(from) === minor

@@ -20,7 +20,7 @@ describe('deletion', () => {
     expect(planDeletion(aRunningCluster())).toBeUndefined();
   });
 
-  it('is over when our finalizer is off, also while that of somebody else holds the resource', () => {
+  it('is over when our finalizer is off, also while that of another owner holds the resource', () => {
     const cluster = aCluster({ deleting: true, hasFinalizer: false });
     expect(planDeletion(aRunningCluster({ cluster }))).toEqual({ kind: 'gone' });
   });
@@ -143,7 +143,7 @@ describe('deletion with --cascade=orphan', () => {
     expect(planDeletion(orphaning({ pods }))).toMatchObject(leaves);
   });
 
-  it('is not taken from a pod of another incarnation or a Service of somebody else', () => {
+  it('is not taken from a pod of another incarnation or a Service of another owner', () => {
     const pods = [
       aPod(),
       aPod({ name: 'example-7', owned: false, unowned: true, token: 'example-12345678-1' }),

@@ -105,7 +105,7 @@ describe('a member is not added', () => {
     ...given,
   });
 
-  it('under a number that no name of ours can hold, because somebody took the last one', () => {
+  it('under a number that no name of ours can hold, because a user took the last one', () => {
     const name = 'example-999999999';
     const claims = [...five.claims, aClaim({ name, owned: false })];
     const taken = grown({ claims });

@@ -96,7 +96,7 @@ describe('a learner', () => {
   it.each([
     ['is lost', { phase: 'Lost' }],
     ['is being deleted', { deleting: true }],
-  ])('is given up when its volume %s, though nobody saw it start', (_, claim) => {
+  ])('is given up when its volume %s, though no one saw it start', (_, claim) => {
     expect(firstStep(withLearner({ pod: false, claim }))).toMatchObject({
       kind: 'removeMember',
       member: 'example-3',

@@ -82,7 +82,7 @@ describe('repair', () => {
   it.each([
     ['incarnation', { token: 'example-0b7e6e34-0' }, 'example-1 (incarnation example-0b7e6e34-0)'],
     ['cluster', { clusterId: 'beef' }, 'example-1 (cluster beef)'],
-  ])('starts nobody on a claim that says it is of another %s, and says so', (_, stamp, said) => {
+  ])('starts no member on a claim that says it is of another %s, and says so', (_, stamp, said) => {
     const claims = [...claimsWithout('example-1'), aClaim({ name: 'example-1', ...stamp })];
     const observation = aRunningCluster({ pods: podsWithout('example-1'), claims });
     expect(planRepair(situationOf(observation))).toBeUndefined();
@@ -155,7 +155,7 @@ describe('repair', () => {
   it.each([
     ['client Service', { clientService: FOREIGN }],
     ['budget', { disruptionBudget: FOREIGN }],
-  ])('goes on while a %s of somebody else stands under its name, and says so afterwards', (_, foreign) => {
+  ])('goes on while a %s of another owner stands under its name, and says so afterwards', (_, foreign) => {
     const seen = aRunningCluster({ ...foreign, pods: podsWithout('example-1') });
     expect(plan(seen, {})).toMatchObject({ operation: 'repairCluster', step: { kind: 'restartMember' } });
     const lost = { ...seen, claims: seen.claims.filter(({ name }) => name !== 'example-1') };
@@ -167,7 +167,7 @@ describe('repair', () => {
     expect(plan(aRunningCluster(foreign), {})).toMatchObject({ kind: 'blocked', reason: 'NameTaken' });
   });
 
-  it('touches nothing while a Service of somebody else stands where members find each other', () => {
+  it('touches nothing while a Service of another owner stands where members find each other', () => {
     const decision = planRepair(
       situationOf(aRunningCluster({ peerService: FOREIGN, pods: podsWithout('example-1') })),
     );

@@ -42,7 +42,7 @@ describe('a restore whose first member serves', () => {
     expect(plan(open, { failed })).toMatchObject({ reason: 'StepFailed', message: told });
   });
 
-  it('says what is wrong with the specification that nobody can be added by, and waits for nobody (seed 1000055)', () => {
+  it('says what is wrong with the specification that no member can be added by, and waits for none (seed 1000055)', () => {
     expect(plan(growing('3.4.1'), {})).toMatchObject({ kind: 'blocked', reason: 'SpecInvalid' });
   });
 });

@@ -45,7 +45,7 @@ describe('revisions are raised', () => {
     expect(10 + raised).toBeGreaterThan(5_000);
   });
 
-  it('above all that was seen, for a backup of a cluster that nobody has written to', () => {
+  it('above all that was seen, for a backup of a cluster that no one has written to', () => {
     const reached = restoredAt(2 + BUMP);
     expect(restoredRevision({ revision: 1 }, bump(reached, 1))).toBeGreaterThanOrEqual(2 + 2 * BUMP);
   });

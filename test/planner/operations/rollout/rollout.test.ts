@@ -317,7 +317,7 @@ describe('a changed specification', () => {
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).operation?.type).toBe('rolloutCluster');
   });
 
-  it('names the container of somebody else for whose sake a pod is not ready, before it and in the middle', () => {
+  it('names the container of another owner for whose sake a pod is not ready, before it and in the middle', () => {
     const notReadyBecause = 'container a-proxy is not ready (CrashLoopBackOff)';
     const hampered = { ready: false, notReadyBecause };
     const before = plan(changed({ pods: podsWith('example-0', hampered) }), {});

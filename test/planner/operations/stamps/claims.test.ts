@@ -1,4 +1,4 @@
-/** Claims that say too little of themselves are told it when a quorum and their members tell. */
+/** Claims with too few stamps get them when a quorum and their members report them. */
 import { describe, expect, it } from 'vitest';
 import {
   ANNOTATION_CLUSTER_ID,
@@ -53,7 +53,7 @@ describe('a claim of a member', () => {
     ['no quorum tells', { membership: UNKNOWN_MEMBERSHIP }],
     ['its member does not answer', { probes: {} }],
     ['it is being deleted', { claims: claims({ version: undefined, deleting: true }) }],
-  ])('is told nothing while %s', (_, given) => {
+  ])('is not reported while %s', (_, given) => {
     expect(
       planStamps(situationOf(aRunningCluster({ claims: claims({ version: undefined }), ...given }))),
     ).toBeUndefined();

@@ -38,7 +38,7 @@ test('a member that the upgrade has stopped is started again', () => {
   });
 });
 
-test('no member is started behind a Service that is somebody else’s', () => {
+test('no member is started behind a Service that is another owner’s', () => {
   const peerService = { exists: true, owned: false };
   expect(continueUpgrade(situationOf(withMemberDown({ peerService })))).toBeUndefined();
 });

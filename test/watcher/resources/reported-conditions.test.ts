@@ -7,7 +7,7 @@ const condition = (type: string, status: string, reason: string) => ({
   type,
   status,
   reason,
-  message: 'Told.',
+  message: 'Reported.',
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 

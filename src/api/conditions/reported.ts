@@ -1,6 +1,6 @@
 /**
- * The conditions that metrics tell of, while a resource has one: those that somebody should know about when they last. Rules of alerts are
- * written on them (scripts/alerts). Pure data; most serious first, because a very large fleet is told of in this order.
+ * The conditions that metrics report, while a resource has one: those that need attention when they last. Rules of alerts are
+ * written on them (scripts/alerts). Pure data; most serious first, because a very large fleet is reported in this order.
  */
 import type { Kind } from '../names.ts';
 import type { Condition, ConditionType, ReasonOf } from './catalogue.ts';
@@ -14,7 +14,7 @@ const OF_OPERATOR = {
 } as const satisfies Reasons;
 
 /** By kind, type and concern: the reasons that one alert is about. */
-const TOLD = {
+const REPORTED = {
   EtcdCluster: {
     QuorumAtRisk: {
       lost: ['QuorumLost', 'AllVolumesLost'],
@@ -83,23 +83,23 @@ const TOLD = {
 type Reasons = {
   readonly [Type in ConditionType]?: Readonly<Record<string, readonly ReasonOf<Type>[]>>;
 };
-type Told = typeof TOLD;
+type Reported = typeof REPORTED;
 
-/** The types that are told of a kind, and the concerns of one. */
-export type ToldType<K extends Kind> = Extract<keyof Told[K], string>;
-export type Concern<K extends Kind, T extends ToldType<K>> = Extract<keyof Told[K][T], string>;
+/** The types that are reported of a kind, and the concerns of one. */
+export type ReportedType<K extends Kind> = Extract<keyof Reported[K], string>;
+export type Concern<K extends Kind, T extends ReportedType<K>> = Extract<keyof Reported[K][T], string>;
 
 /** The reasons of a concern, most serious first. */
-export function reasonsOf<K extends Kind, T extends ToldType<K>>(
+export function reasonsOf<K extends Kind, T extends ReportedType<K>>(
   kind: K,
   type: T,
   concern: Concern<K, T>,
 ): readonly string[] {
-  const types: Reasons = TOLD[kind];
+  const types: Reasons = REPORTED[kind];
   return types[type as ConditionType]?.[concern] ?? [];
 }
 
-export interface ToldCondition {
+export interface ReportedCondition {
   readonly kind: Kind;
   readonly type: string;
   readonly reason: string;
@@ -108,7 +108,7 @@ export interface ToldCondition {
 }
 
 /** Most serious first, within a kind. */
-export const TOLD_CONDITIONS: readonly ToldCondition[] = Object.entries<Reasons>(TOLD).flatMap(
+export const REPORTED_CONDITIONS: readonly ReportedCondition[] = Object.entries<Reasons>(REPORTED).flatMap(
   ([kind, types]) =>
     Object.entries(types)
       .flatMap(([type, concerns]) =>
@@ -119,12 +119,12 @@ export const TOLD_CONDITIONS: readonly ToldCondition[] = Object.entries<Reasons>
       .map((row, rank) => ({ kind: kind as Kind, ...row, rank })),
 );
 
-/** Those of a resource that are told. The rows themselves, so that a fleet of resources keeps nothing but references. */
-export function toldConditions(
+/** Those of a resource that are reported. The rows themselves, so that a fleet of resources keeps nothing but references. */
+export function reportedConditions(
   kind: string,
   conditions: readonly Pick<Condition, 'type' | 'reason'>[],
-): readonly ToldCondition[] {
-  return TOLD_CONDITIONS.filter(
+): readonly ReportedCondition[] {
+  return REPORTED_CONDITIONS.filter(
     row =>
       row.kind === kind && conditions.some(({ type, reason }) => type === row.type && reason === row.reason),
   );

@@ -13,7 +13,7 @@ const MEMBERS_CHANGING = [
 
 const ACCESS_DENIED = [
   'Authentication is enabled in etcd, and the operator is not a user of it with the role root. Clients with a user are served.',
-  'Disable it as root (etcdctl auth disable), or move to a cluster with TLS, where the certificate of the operator names its user; the message tells which.',
+  'Disable it as root (etcdctl auth disable), or move to a cluster with TLS, where the certificate of the operator names its user; the message says which.',
 ] as const;
 
 export const STATE_CONDITIONS = {
@@ -51,7 +51,7 @@ export const STATE_CONDITIONS = {
         'Read the events of the pods, which contain the result of the readiness probe.',
       ],
       NoEndpoint: [
-        'Pods are ready, but the client Service selects none of them: clients are led away from the members that are about to stop or have just been changed, or somebody edited the Service or the labels of the pods. This is judged by the Service and the pods, from which Kubernetes makes the endpoints a moment later.',
+        'Pods are ready, but the client Service selects none of them: clients are withdrawn from the members that are about to stop or have just been changed, or somebody edited the Service or the labels of the pods. This is judged by the Service and the pods, from which Kubernetes makes the endpoints a moment later.',
         'Read the message. The operator leads clients to a member again as soon as it serves, also while the cluster is paused. It puts the Service back unless the cluster is paused: end the pause, or put it back yourself.',
       ],
       Restoring: ['The cluster is fenced while a backup is restored.', WAIT],

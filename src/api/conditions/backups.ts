@@ -8,7 +8,7 @@ export const BACKUP_CONDITIONS = {
     True: {
       BackupVerified: ['The last backup is in the store and verified.'],
       RecordedBefore: [
-        'Whoever managed this EtcdBackup before this operator recorded that it succeeded. This operator has not looked at it.',
+        'The operator that managed this EtcdBackup before recorded that it succeeded. This operator has not checked it.',
       ],
       RestoreVerified: [
         'The restored cluster has quorum, its size and its revision, read through every member.',
