@@ -38,7 +38,11 @@ export interface Group {
 }
 
 /** Holds while a resource of the kind has the condition for a reason of this concern; labels: kind, namespace and name. */
-export function has<K extends Kind, T extends ReportedType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
+export function has<K extends Kind, T extends ReportedType<K>>(
+  kind: K,
+  type: T,
+  concern: Concern<K, T>,
+): string {
   return `max by (kind, namespace, name) (${conditions(kind, type, concern)}) > 0`;
 }
 
@@ -54,7 +58,11 @@ export function lasts<K extends Kind, T extends ReportedType<K>>(
   return `max by (kind, namespace, name) (max_over_time(${conditions(kind, type, concern)}[5m])) > 0`;
 }
 
-function conditions<K extends Kind, T extends ReportedType<K>>(kind: K, type: T, concern: Concern<K, T>): string {
+function conditions<K extends Kind, T extends ReportedType<K>>(
+  kind: K,
+  type: T,
+  concern: Concern<K, T>,
+): string {
   const reasons = reasonsOf(kind, type, concern).join('|');
   return `etcd_operator_resource_condition{kind="${kind}",type="${type}",reason=~"${reasons}"}`;
 }
