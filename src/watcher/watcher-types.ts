@@ -1,4 +1,4 @@
-/** What a watcher is to whoever runs it, and what it needs. */
+/** What a watcher offers to its process, and what it needs. */
 import type { ReportedCondition } from '../api/conditions/reported.ts';
 import type { ResourceRef } from '../api/names.ts';
 import type { KubeClient } from '../kube/port.ts';
@@ -15,7 +15,7 @@ import type { QueueStats } from './queue/work-queue.ts';
 export interface WatcherStats extends QueueStats {
   /** Custom resources that exist. */
   readonly resources: number;
-  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
+  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal does not know. */
   readonly stuck: number | undefined;
   /** Named namespaces that do not exist, or in which the operator has no rights. */
   readonly unwatchedNamespaces: number;
@@ -53,11 +53,11 @@ export interface Watcher {
   /** Whether everything has been listed once, but for namespaces that cannot be listed. */
   synced(): boolean;
   stats(): WatcherStats;
-  /** The EtcdClusters that exist, for whoever counts; none while it does not run. */
+  /** The EtcdClusters that exist, for the metrics; none while it does not run. */
   clusters(): readonly WatchedCluster[];
-  /** The EtcdBackups that exist, for whoever counts; none while it does not run. */
+  /** The EtcdBackups that exist, for the metrics; none while it does not run. */
   backups(): readonly WatchedBackup[];
-  /** The resources with conditions that somebody should know about, for whoever counts; none while it does not run. */
+  /** The resources with conditions that need attention, for the metrics; none while it does not run. */
   conditions(): readonly WatchedConditions[];
 }
 

@@ -49,8 +49,8 @@ async function watch(): Promise<void> {
     signals.push(ref.name);
   };
   const temporal: TemporalPort = {
-    tell: door,
-    tellIfRunning: door,
+    signal: door,
+    signalIfRunning: door,
     problems: async () => [],
     running: async () => [],
     pollers: async () => [],
@@ -178,7 +178,7 @@ test('each owned kind reaches its cluster, a Secret those that name it', async (
   for (const object of objects) {
     const before = signals.filter(name => name === 'owner').length;
     await operator.create(object);
-    await until(`a ${object.kind} is told`, () => signals.filter(name => name === 'owner').length > before);
+    await until(`a ${object.kind} is signaled`, () => signals.filter(name => name === 'owner').length > before);
   }
   await operator.create({
     apiVersion: 'v1',
@@ -186,6 +186,6 @@ test('each owned kind reaches its cluster, a Secret those that name it', async (
     metadata: { name: 'aws', namespace: 'default' },
     stringData: { credentials: 'x', config: 'y' },
   });
-  await until('the Secret is told', () => signals.filter(name => name === 'nightly').length > 1);
+  await until('the Secret is signaled', () => signals.filter(name => name === 'nightly').length > 1);
   expect(new Set(signals)).toEqual(new Set(['beside', 'after', 'owner', 'nightly']));
 });

@@ -50,7 +50,7 @@ async function orderOfPasses(reported: readonly ResourceRef[]): Promise<readonly
   await bench.serve(queue, activities, { maxConcurrentActivityTaskExecutions: 1 });
   const { signal } = new AbortController();
   for (const ref of reported) {
-    await port.tell(ref, {}, signal);
+    await port.signal(ref, {}, signal);
     await until(async () => isPass(await port.state(ref, 'resource', signal)));
   }
   release();
@@ -113,16 +113,16 @@ async function passesBefore(steps: readonly Step[]): Promise<number> {
   } as unknown as Activities;
   await bench.serve(queue, activities, { maxConcurrentActivityTaskExecutions: 1 });
   const storm = Array.from({ length: STORM }, (_, index) => resource('EtcdCluster', 'stormy', index));
-  for (const ref of storm) await port.tell(ref, {}, signal);
+  for (const ref of storm) await port.signal(ref, {}, signal);
   await until(() => begun.length === STORM);
   isBusy = true;
-  await port.tell(resource('EtcdCluster', 'busy', 0), {}, signal);
+  await port.signal(resource('EtcdCluster', 'busy', 0), {}, signal);
   await until(() => order.length === 1);
   for (const token of begun) await bench.client.activity.complete(token, 'done');
   for (const ref of storm)
     await until(async () => isPass(await port.state(ref, 'resourceAndOperation', signal)));
   const calm = resource('EtcdCluster', 'calm', 0);
-  await port.tell(calm, {}, signal);
+  await port.signal(calm, {}, signal);
   await until(async () => isPass(await port.state(calm, 'resource', signal)));
   undone.remaining = [];
   release();

@@ -20,7 +20,7 @@ it('runs of another generation, older or newer, are terminated in the middle of 
   const release = script.hold('bootstrapMembers');
   const { taskQueue, ref } = entity;
   const port = temporalPort(() => bench.client, { taskQueue, deadlineMs: 20_000 });
-  const changed = () => port.tell({ kind: 'EtcdCluster', ...ref }, {}, new AbortController().signal);
+  const changed = () => port.signal({ kind: 'EtcdCluster', ...ref }, {}, new AbortController().signal);
   await changed();
   await until(() => script.started.includes('bootstrapMembers'));
   const runs = async () => {

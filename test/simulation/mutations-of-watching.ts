@@ -5,7 +5,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   without(
     'an edited specification is not enqueued',
     'specificationIsEditedInPeace',
-    returns('worthTelling', 'false'),
+    returns('isWorthEnqueueing', 'false'),
   ),
   // The monitor of members hears of it as well.
   without(

@@ -140,11 +140,11 @@ export class SimWatcher {
       kube: client,
       reflector: this.#reflector,
       temporal: {
-        tell: async ref => {
+        signal: async ref => {
           this.#begun.add(workflowId(ref));
           signal(ref);
         },
-        tellIfRunning: async ref => signal(ref),
+        signalIfRunning: async ref => signal(ref),
         state: async () => ({ awaited: undefined }),
         problems: async () => 'unsupported',
         running: async () => [...this.#begun].map(id => ({ workflowId: id, isFailing: false })),

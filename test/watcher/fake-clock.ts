@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands still until it is told to go on, with its own repeatable chance. */
+/** A clock that stands still until it is advanced, with its own repeatable chance. */
 export class FakeClock implements Clock {
   #now = 0;
   #timers: Timer[] = [];

@@ -1,4 +1,4 @@
-/** Temporal and the reflectors, as far as the watcher can tell them from the real ones. */
+/** Temporal and the reflectors, as far as the watcher can distinguish them from the real ones. */
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
@@ -71,7 +71,7 @@ export class FakeTemporal implements TemporalPort {
     return this.workflows.get(workflowId(ref))?.signals ?? [];
   }
 
-  async tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void> {
+  async signal(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void> {
     const began = this.#clock.now();
     await this.#call(workflowId(ref), abort);
     this.begunAt.set(ref.uid, began);
@@ -87,7 +87,7 @@ export class FakeTemporal implements TemporalPort {
     workflow.signals.push(changed);
   }
 
-  async tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void> {
+  async signalIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void> {
     await this.#call(workflowId(ref), abort);
     const workflow = this.workflows.get(workflowId(ref));
     if (workflow?.running === true) workflow.signals.push({});

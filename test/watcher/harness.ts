@@ -10,7 +10,7 @@ import { FakeClock } from './fake-clock.ts';
 import { FakeTemporal, HandReflectors, ListLogger } from './fakes.ts';
 import { resource } from './objects.ts';
 
-/** Tests that count what one thing causes turn off what tells of everything. */
+/** Tests that count what one thing causes turn off what enqueues everything. */
 const QUIET = { surveyPaceMs: 1e12, againAfterMs: 1e12 };
 
 export class Harness {

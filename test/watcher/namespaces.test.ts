@@ -19,7 +19,7 @@ const NAMED = ['shop', 'web', 'later'];
 interface World {
   readonly world: Harness;
   readonly watcher: Watcher;
-  readonly told: (ref: ResourceRef) => number;
+  readonly signals: (ref: ResourceRef) => number;
 }
 
 /** A watcher that has begun; in these namespaces nothing may be listed. */
@@ -28,7 +28,7 @@ async function begun(forbidden: readonly string[]): Promise<World> {
   const watcher = world.make({}, NAMED);
   for (const namespace of forbidden) world.reflectors.forbidden.add(namespace);
   await watcher.start();
-  return { world, watcher, told: ref => world.temporal.signals(ref).length };
+  return { world, watcher, signals: ref => world.temporal.signals(ref).length };
 }
 
 async function stop({ world, watcher }: World): Promise<void> {
@@ -40,10 +40,10 @@ async function stop({ world, watcher }: World): Promise<void> {
 describe('namespaces that are named', () => {
   test('are watched each, and their resources are enqueued', async () => {
     const around = await begun([]);
-    const { world, watcher, told } = around;
+    const { world, watcher, signals } = around;
     for (const ref of [shop, web, later]) world.reflectors.put(resource(ref, { status: IDLE }));
     await world.clock.advance(1_000);
-    expect([shop, web, later].map(told)).toEqual([1, 1, 1]);
+    expect([shop, web, later].map(signals)).toEqual([1, 1, 1]);
     expect(watcher.synced()).toBe(true);
     expect(watcher.stats().unwatchedNamespaces).toBe(0);
     await stop(around);
@@ -51,10 +51,10 @@ describe('namespaces that are named', () => {
 
   test('that cannot be listed are reported and do not hold up the others', async () => {
     const around = await begun(['later']);
-    const { world, watcher, told } = around;
+    const { world, watcher, signals } = around;
     for (const ref of [shop, web]) world.reflectors.put(resource(ref, { status: IDLE }));
     await world.clock.advance(2_000);
-    expect([shop, web].map(told)).toEqual([1, 1]);
+    expect([shop, web].map(signals)).toEqual([1, 1]);
     expect(watcher.synced()).toBe(true);
     expect(watcher.stats().unwatchedNamespaces).toBe(1);
     const reports = () => world.logger.lines.filter(({ message }) => message.includes('is not watched'));
@@ -87,18 +87,18 @@ describe('namespaces that are named', () => {
 
   test('are watched as soon as they can be listed, and what is found there is enqueued', async () => {
     const around = await begun(['later']);
-    const { world, watcher, told } = around;
+    const { world, watcher, signals } = around;
     world.reflectors.put(resource(shop, { status: IDLE }));
     await world.clock.advance(5_000);
     world.reflectors.put(resource(later, { status: IDLE }));
     world.reflectors.forbidden.clear();
     await world.clock.advance(5_000);
-    expect(told(later)).toBe(1);
+    expect(signals(later)).toBe(1);
     expect(watcher.stats().unwatchedNamespaces).toBe(0);
     expect(world.logger.text()).toContain('a namespace is watched now');
     world.reflectors.put(resource(later, { metadata: { generation: 2 }, status: IDLE }));
     await world.clock.advance(5_000);
-    expect(told(later)).toBe(2);
+    expect(signals(later)).toBe(2);
     await stop(around);
   });
 

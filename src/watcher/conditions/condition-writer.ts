@@ -9,7 +9,7 @@ import { isCondition, type KnownResource, type KnownResources } from '../resourc
 import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
-/** Who these conditions belong to: `kubectl get --show-managed-fields` tells who said what. */
+/** Who these conditions belong to: `kubectl get --show-managed-fields` shows who wrote what. */
 export const WATCHER_FIELD_MANAGER = 'etcd-operator-watcher';
 
 export interface ConditionWriterDeps {

@@ -13,7 +13,7 @@ import type { ConditionWriter } from './condition-writer.ts';
 import { noWorkerFor, workflowGoesOn, workflowStuck } from './own-conditions.ts';
 import { isTrue } from './reports.ts';
 
-/** An event on a resource, for people. */
+/** An event on a resource, for users. */
 export type RecordEvent = (ref: EventTarget, event: ResourceEvent) => void;
 
 /** What an event can be about. */
@@ -62,7 +62,7 @@ export class WorkflowCheck {
     this.#deps = deps;
   }
 
-  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal cannot tell. */
+  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal does not know. */
   get stuck(): number | undefined {
     return this.#stuck;
   }
@@ -91,7 +91,7 @@ export class WorkflowCheck {
     for (const kind of KINDS) this.#deps.metrics.withoutPass(kind, 0);
   }
 
-  /** Sets or clears `WorkflowStuck`. Asks never again where Temporal cannot tell. */
+  /** Sets or clears `WorkflowStuck`. Asks never again where Temporal does not know. */
   async #findStuck(abort: AbortSignal): Promise<void> {
     const { known, writer, temporal, logger } = this.#deps;
     if (this.#isUnsupported) return;

@@ -8,7 +8,7 @@ import type { Processed } from '../queue/work-queue.ts';
 export interface Clock {
   /** Monotonic milliseconds from an arbitrary start: only differences mean something. */
   now(): number;
-  /** The time of day, for what people read. */
+  /** The time of day, for what users read. */
   date(): Date;
   /** A number from 0 up to and without 1. */
   random(): number;

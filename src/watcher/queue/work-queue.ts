@@ -23,7 +23,7 @@ export interface AddOptions {
 
 /**
  * How the processing of a key ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
- * `refused`: Temporal is there and does not want this one. `skipped`: there was nothing to send, so nothing is known of Temporal. `code` is for people: no addresses, no secrets.
+ * `refused`: Temporal is there and does not want this one. `skipped`: there was nothing to send, so nothing is known of Temporal. `code` is for users: no addresses, no secrets.
  */
 export type Processed =
   | { readonly outcome: 'delivered' }
@@ -152,7 +152,7 @@ export class WorkQueue {
     return item !== undefined && (item.isProcessing || item.waitingSince !== undefined);
   }
 
-  /** Whether Temporal takes anything at present, as far as the last try tells. */
+  /** Whether Temporal takes anything at present, as far as the last try shows. */
   get isReachable(): boolean {
     return this.#unavailable === undefined;
   }

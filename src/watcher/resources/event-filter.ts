@@ -8,16 +8,16 @@ import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
 /**
  * Whether the workflow must look again because of a change.
  *
- * A new and a gone object count, but for a Service or PodDisruptionBudget that the operator has just made: whoever made it looks
+ * A new and a gone object count, but for a Service or PodDisruptionBudget that the operator has just made: its creator looks
  * afterwards. When its worker ends in between, Temporal has the pass or the operation made again; when its workflow does, the watcher finds
  * that it does not run (conditions/workflow-check.ts).
  *
- * A modified custom resource counts only by what people change
+ * A modified custom resource counts only by what users change
  * (generation, which the apiserver raises for the spec; deletion; labels; annotations; finalizer and identity when they are
  * taken away): the operator writes the status itself, and a signal for that would wake the workflow for ever, and use up the 10,000 signals that
  * Temporal allows a run. A modified owned object counts by its meaning, a Secret by any new version.
  */
-export function worthTelling(change: StoreChange): boolean {
+export function isWorthEnqueueing(change: StoreChange): boolean {
   if (change.type !== 'updated') return change.type === 'deleted' || !isOwnCreation(change.object);
   const { object, previous } = change;
   if (object.metadata.uid !== previous.metadata.uid) return true;
@@ -55,7 +55,7 @@ export function isOfOperation(change: StoreChange): boolean {
   const { previous } = change;
   const stamped = onlyStamped(object, previous) ? withStampsOf(object, previous) : object;
   const asBefore = { ...change, object: { ...stamped, state: previous['state'] } };
-  return worthTelling(change) && !worthTelling(asBefore);
+  return isWorthEnqueueing(change) && !isWorthEnqueueing(asBefore);
 }
 
 /**
@@ -72,11 +72,11 @@ function isEdited({ object, previous }: StoreChange & { readonly type: 'updated'
 
 /**
  * Whether the clusters that one of the three kinds names must be looked at because of a change. A restore is carried out by its
- * cluster's workflow; of a backup the status of its cluster tells what became of it.
+ * cluster's workflow; of a backup the status of its cluster says what became of it.
  */
-export function worthTellingClusters(change: StoreChange): boolean {
+export function isWorthEnqueueingClusters(change: StoreChange): boolean {
   const { kind } = change.object;
-  if (kind === 'EtcdRestore' || change.type !== 'updated') return worthTelling(change);
+  if (kind === 'EtcdRestore' || change.type !== 'updated') return isWorthEnqueueing(change);
   return kind === 'EtcdBackup' && change.object['results'] !== change.previous['results'];
 }
 

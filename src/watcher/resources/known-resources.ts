@@ -32,8 +32,8 @@ export interface KnownResource {
   readonly cluster: ReportedCluster | undefined;
   /** The conditions of the watcher's own types, as they were last seen or written. */
   readonly ownConditions: readonly Condition[];
-  /** What passes said that metrics tell. */
-  readonly told: readonly ReportedCondition[];
+  /** What passes said that metrics report. */
+  readonly notable: readonly ReportedCondition[];
   /** Equal while a pass has reported nothing new. */
   readonly report: string | undefined;
   /** When its pass was last seen to report, on the clock of the watcher; undefined: not since it was found. */
@@ -134,7 +134,7 @@ function read(object: KubeObject): Omit<KnownResource, 'reportedAt'> | undefined
     figures: object['figures'] as BackupFigures | undefined,
     cluster: object['reported'] as ReportedCluster | undefined,
     ownConditions: listAt(object, 'ownConditions').filter(isCondition),
-    told: (object['told'] as readonly ReportedCondition[] | undefined) ?? [],
+    notable: (object['notable'] as readonly ReportedCondition[] | undefined) ?? [],
     report: textAt(object, 'report'),
   };
 }

@@ -2,7 +2,7 @@ import { type KubeClient, type KubeLogger, silentLogger } from '../../kube/port.
 import { Reflector } from '../../kube/reflector.ts';
 import type { ReflectorFactory } from '../model/ports.ts';
 
-/** Reflectors on a real apiserver (or a fake one behind the same port). `loggerOf` is told the kind. */
+/** Reflectors on a real apiserver (or a fake one behind the same port). `loggerOf` gets the kind. */
 export function kubeReflectors(
   client: Pick<KubeClient, 'list' | 'watch'>,
   loggerOf: (kind: string) => KubeLogger = () => silentLogger,

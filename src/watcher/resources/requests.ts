@@ -69,7 +69,7 @@ export class KnownRequests {
 
   /**
    * The keys of resources that were not known when their requests were seen, or whose passes have to delete a finished one; and of
-   * requests without a resource, which a pass has to tell so.
+   * requests without a resource, which a pass refuses.
    */
   due(now: number): readonly string[] {
     const keys = [...this.#known.values()].flatMap(known => {

@@ -1,5 +1,5 @@
 /**
- * What the watcher remembers of an object: enough to tell its owner and a change that matters, and no more.
+ * What the watcher remembers of an object: enough to know its owner and a change that matters, and no more.
  * Applied before an object is stored, so nothing else is ever held. Pure.
  */
 import { WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
@@ -42,12 +42,12 @@ export function slimResource(object: KubeObject): KubeObject {
     hasFinalizer: object.metadata.finalizers?.includes(FINALIZER) === true,
     identity: identityOf(object),
     ownConditions: listAt(object, 'status', 'conditions').filter(isOwnCondition),
-    told: reportedOf(object),
+    notable: reportedOf(object),
     report: reportOf(object),
   };
 }
 
-/** What passes said that metrics tell. The watcher's own conditions are kept whole, since it writes them. */
+/** What passes said that metrics report. The watcher's own conditions are kept whole, since it writes them. */
 function reportedOf(object: KubeObject): readonly ReportedCondition[] {
   const conditions = listAt(object, 'status', 'conditions').filter(isCondition);
   return reportedConditions(
@@ -64,11 +64,11 @@ function isOwnCondition(condition: unknown): boolean {
 function reportOf({ status }: KubeObject): string | undefined {
   if (at(status, 'observedGeneration') === undefined) return undefined;
   const conditions = listAt(status, 'conditions').filter(condition => !isOwnCondition(condition));
-  const { attention: _, ...told } = status as { readonly attention?: unknown };
-  return fingerprint({ ...told, conditions });
+  const { attention: _, ...others } = status as { readonly attention?: unknown };
+  return fingerprint({ ...others, conditions });
 }
 
-/** Whether there is something to be done for a resource, as far as its status tells. */
+/** Whether there is something to be done for a resource, as far as its status shows. */
 function hasWork(object: KubeObject): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   if (deletionTimestamp !== undefined || isUnderWay(object)) return true;
@@ -97,7 +97,7 @@ function clustersNamed(object: KubeObject): readonly string[] {
   return object.kind === 'EtcdCluster' ? [] : [named, ...services].filter(name => name !== undefined);
 }
 
-/** What of an EtcdBackup the status of its clusters tells: they have to be looked at when it changes. */
+/** What the status of its clusters says of an EtcdBackup: they are reconciled when it changes. */
 function resultsOf(object: KubeObject): string | undefined {
   if (object.kind !== 'EtcdBackup') return undefined;
   // Any of them may be found bad, or be deleted, and it may be the newest that is verified.
@@ -132,7 +132,7 @@ export function slimOwned(object: KubeObject): KubeObject {
   };
 }
 
-/** Whether its managers, which are known only of what was just made, tell of nobody else (Kubernetes docs, "Server-Side Apply", field management). */
+/** Whether its managers, which are known only of what was just made, name no other writer (Kubernetes docs, "Server-Side Apply", field management). */
 function isJustMade({ metadata: { managedFields = [] } }: KubeObject): boolean {
   return managedFields.length > 0 && managedFields.every(entry => at(entry, 'manager') === FIELD_MANAGER);
 }
@@ -219,7 +219,7 @@ function bare(object: KubeObject): KubeObject {
 }
 
 /**
- * Who the object is and whose. Whoever may make objects decides how large their labels and annotations are, and how many
+ * Who the object is and whose. Users who may create objects decide how large their labels and annotations are, and how many
  * objects there are: of these, and of owners who are none of ours, nothing is kept.
  */
 function slimMeta(metadata: ObjectMeta): ObjectMeta {
@@ -241,7 +241,7 @@ function slimMeta(metadata: ObjectMeta): ObjectMeta {
 /** The labels by which an object names its cluster (owner-key.ts). */
 const OWNING_LABELS: readonly string[] = [LABEL_APP, LABEL_CLUSTER];
 
-/** A fingerprint of what people and controllers mark an object with; that it has changed is all that counts. Stamps are kept apart (stamps.ts). */
+/** A fingerprint of what users and controllers mark an object with; that it has changed is all that counts. Stamps are kept apart (stamps.ts). */
 function marksOf({
   kind,
   metadata: { labels = {}, annotations = {}, ownerReferences = [] },

@@ -1,6 +1,6 @@
 /**
- * The stamps that the operator puts on a pod, a claim and the EtcdCluster when a cluster forms or a member joins: told apart from what
- * people and controllers mark an object with. Pure.
+ * The stamps that the operator puts on a pod, a claim and the EtcdCluster when a cluster forms or a member joins: distinguished from what
+ * users and controllers mark an object with. Pure.
  */
 import {
   ANNOTATION_CLAIM_UID,
@@ -34,13 +34,13 @@ const STAMPS: Readonly<Record<string, readonly string[]>> = {
   ],
   Pod: [ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID],
 };
-/** What a pod is told to do on an empty volume: replaced when the pod is sealed. */
+/** What a pod does on an empty volume: replaced when the pod is sealed. */
 const FIRST_START: readonly string[] = [ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE];
 
 interface Stamps {
   /** Fingerprints, by key. */
   readonly stamps: Readonly<Record<string, string>>;
-  /** Of a pod: a fingerprint of what it is told to do on an empty volume, and whether that is to refuse. */
+  /** Of a pod: a fingerprint of what it does on an empty volume, and whether that is to refuse. */
   readonly firstStart?: string | undefined;
   readonly isSealed?: boolean;
 }
@@ -78,7 +78,7 @@ export function sameStamps(object: KubeObject, previous: KubeObject): boolean {
 
 /**
  * Whether stamps were at most added, and a pod sealed: what operations do. None that was there is gone or says something else, and nothing
- * was told to start a member on an empty volume.
+ * was configured to start a member on an empty volume.
  */
 export function onlyStamped(object: KubeObject, previous: KubeObject): boolean {
   const [after, before] = [keptOf(object), keptOf(previous)];

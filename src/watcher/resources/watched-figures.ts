@@ -1,4 +1,4 @@
-/** The EtcdClusters and EtcdBackups that exist, and who has conditions that are told, for whoever counts. */
+/** The EtcdClusters and EtcdBackups that exist, and their conditions that are reported, for the metrics. */
 import { reportedConditions } from '../../api/conditions/reported.ts';
 import type { MemberMonitor } from '../members/monitor.ts';
 import type { WatchedBackup, WatchedCluster, WatchedConditions } from '../watcher-types.ts';
@@ -25,8 +25,8 @@ export function watchedBackups(known: KnownResources): readonly WatchedBackup[] 
 
 /** Only those that have any. */
 export function watchedConditions(known: KnownResources): readonly WatchedConditions[] {
-  return known.all().flatMap(({ ref: { kind, namespace, name }, told, ownConditions }) => {
-    const conditions = [...told, ...reportedConditions(kind, ownConditions)];
+  return known.all().flatMap(({ ref: { kind, namespace, name }, notable, ownConditions }) => {
+    const conditions = [...notable, ...reportedConditions(kind, ownConditions)];
     return conditions.length === 0 ? [] : [{ namespace, name, conditions }];
   });
 }

@@ -4,7 +4,7 @@ import type { KindRef, KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { listAt } from '../model/json.ts';
 import type { KnownResources } from './known-resources.ts';
-import { worthTelling, worthTellingClusters } from './event-filter.ts';
+import { isWorthEnqueueing, isWorthEnqueueingClusters } from './event-filter.ts';
 import { keyOf, ownerOf, resourceOf } from './owner-key.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
 
@@ -34,7 +34,7 @@ const owned = (apiVersion: string, kind: string): WatchedKind => ({
 });
 
 /**
- * Secrets carry no label of ours: people make them, and the resources refer to them by name. That one has changed shows in its
+ * Secrets carry no label of ours: users make them, and the resources refer to them by name. That one has changed shows in its
  * metadata; what it holds is read by the pass that follows.
  */
 export const WATCHED_KINDS: readonly WatchedKind[] = [
@@ -68,9 +68,9 @@ export function concernedBy(object: KubeObject, known: KnownResources): readonly
 /** The resources that must be reconciled because of a change, each once. One of the three kinds is known already, or no more. */
 export function keysToEnqueue(change: StoreChange, known: KnownResources): readonly string[] {
   const ref = resourceOf(change.object);
-  if (ref === undefined) return worthTelling(change) ? concernedBy(change.object, known) : [];
-  const own = worthTelling(change) ? [keyOf(ref)] : [];
-  if (!worthTellingClusters(change)) return own;
+  if (ref === undefined) return isWorthEnqueueing(change) ? concernedBy(change.object, known) : [];
+  const own = isWorthEnqueueing(change) ? [keyOf(ref)] : [];
+  if (!isWorthEnqueueingClusters(change)) return own;
   // Also one that it was about before.
   const objects = change.type === 'updated' ? [change.object, change.previous] : [change.object];
   return [...new Set([...own, ...objects.flatMap(object => clustersOf(object, known))])];

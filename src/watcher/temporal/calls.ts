@@ -1,4 +1,4 @@
-/** Calls to Temporal that end: by their deadline, or when whoever made them gives up. */
+/** Calls to Temporal that end: by their deadline, or when their caller gives up. */
 import type { Client } from '@temporalio/client';
 
 export type Call = <T>(abort: AbortSignal, run: (client: Client) => Promise<T>) => Promise<T>;

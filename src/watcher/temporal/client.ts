@@ -56,9 +56,9 @@ export interface Poller {
 /** Every call rejects when it takes longer than its deadline, or soon after `abort` is raised. */
 export interface TemporalPort {
   /** Delivers `changed` to the resource's workflow, and starts that when it does not run. */
-  tell(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void>;
+  signal(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void>;
   /** Delivers `changed` to the resource's workflow when it runs; does nothing when it does not. */
-  tellIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void>;
+  signalIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void>;
   /** What the workflow of a resource is at, or with `operation` what its operation is when one runs; undefined when none runs. */
   state(
     ref: ResourceRef,
@@ -100,7 +100,7 @@ const MOST_PROBLEMS = 1_000;
 export function temporalPort(current: () => Client, options: TemporalPortOptions): TemporalPort {
   const call = callsOf(current, options.deadlineMs);
   return {
-    async tell(ref, changed, abort) {
+    async signal(ref, changed, abort) {
       await call(abort, client =>
         client.workflow.signalWithStart(WORKFLOW_TYPES[ref.kind], {
           ...startOptions(ref, options.taskQueue),
@@ -109,7 +109,7 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
         }),
       );
     },
-    async tellIfRunning(ref, abort) {
+    async signalIfRunning(ref, abort) {
       try {
         await call(abort, client => client.workflow.getHandle(workflowId(ref)).signal(changedSignal));
       } catch (error) {

@@ -35,8 +35,8 @@ async function send(
   const resource = known.get(key);
   // A resource that is gone has no use for a new workflow; only one that still runs must look.
   if (resource === undefined) {
-    if (isOrphan(key)) await temporal.tell(refOf(key), {}, abort);
-    else await temporal.tellIfRunning(refOf(key), abort);
+    if (isOrphan(key)) await temporal.signal(refOf(key), {}, abort);
+    else await temporal.signalIfRunning(refOf(key), abort);
     return { outcome: 'delivered' };
   }
   const { ref, generation, resourceVersion } = resource;
@@ -44,6 +44,6 @@ async function send(
     ...(generation === undefined ? {} : { generation }),
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
   };
-  await temporal.tell(ref, changed, abort);
+  await temporal.signal(ref, changed, abort);
   return { outcome: 'delivered' };
 }

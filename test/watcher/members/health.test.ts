@@ -9,7 +9,7 @@ const member = (serial: number, more: Record<string, unknown> = {}, owner = exam
   owned('Pod', `${owner.name}-${serial}`, owner, { status: { podIP: address(serial, owner), ...more } });
 const address = (serial: number, owner = example): string => `10.0.${owner === example ? 0 : 1}.${serial}`;
 
-/** Two clusters of three members each that everything was told of. */
+/** Two clusters of three members each about which everything was signaled. */
 async function quiet(timings = {}): Promise<Harness> {
   const world = new Harness(1, timings);
   await world.watcher.start();
@@ -21,13 +21,13 @@ async function quiet(timings = {}): Promise<Harness> {
   return world;
 }
 
-const told = (world: Harness): number => world.temporal.signals(example).length;
+const signalsOf = (world: Harness): number => world.temporal.signals(example).length;
 
 test('members that go on saying the same are asked every second and never reported', async () => {
   const world = await quiet();
-  const [signals, asked] = [told(world), world.asked];
+  const [signals, asked] = [signalsOf(world), world.asked];
   await world.clock.advance(100_000);
-  expect(told(world)).toBe(signals);
+  expect(signalsOf(world)).toBe(signals);
   // Each of the six, about once a second.
   expect((world.asked - asked) / 600).toBeCloseTo(1, 1);
   await world.stop();
@@ -35,15 +35,15 @@ test('members that go on saying the same are asked every second and never report
 
 test('a member that falls silent is reported within two seconds, again when that lasts, and only to its own cluster', async () => {
   const world = await quiet();
-  const [signals, others] = [told(world), world.temporal.signals(other).length];
+  const [signals, others] = [signalsOf(world), world.temporal.signals(other).length];
   world.sayings.set(address(1), 'silent');
   await world.clock.advance(2_000);
-  expect(told(world)).toBe(signals + 1);
+  expect(signalsOf(world)).toBe(signals + 1);
   await world.clock.advance(100_000);
-  expect(told(world)).toBe(signals + 2);
+  expect(signalsOf(world)).toBe(signals + 2);
   world.sayings.delete(address(1));
   await world.clock.advance(3_000);
-  expect(told(world)).toBe(signals + 3);
+  expect(signalsOf(world)).toBe(signals + 3);
   expect(world.temporal.signals(other)).toHaveLength(others);
   expect(world.logger.text()).toContain('"pod":"example-1","before":"well","now":"silent"');
   await world.stop();
@@ -53,28 +53,28 @@ test('another trouble is news, also of a member that is in trouble already', asy
   const world = await quiet();
   world.sayings.set(address(0), 'ALARM NOSPACE');
   await world.clock.advance(10_000);
-  const signals = told(world);
+  const signals = signalsOf(world);
   world.sayings.set(address(0), 'RAFT NO LEADER');
   await world.clock.advance(10_000);
-  expect(told(world)).toBe(signals + 1);
+  expect(signalsOf(world)).toBe(signals + 1);
   await world.stop();
 });
 
 test('a member that wavers is not reported with each answer', async () => {
   const world = await quiet();
-  const signals = told(world);
+  const signals = signalsOf(world);
   for (let second = 0; second < 60; second += 1) {
     if (second % 2 === 0) world.sayings.set(address(0), 'silent');
     else world.sayings.delete(address(0));
     await world.clock.advance(1_000);
   }
-  expect(told(world) - signals).toBeLessThanOrEqual(8);
+  expect(signalsOf(world) - signals).toBeLessThanOrEqual(8);
   await world.stop();
 });
 
 test('a member that wavers for ten minutes is reported ever more rarely, and what it says last is reported', async () => {
   const world = await quiet();
-  const signals = told(world);
+  const signals = signalsOf(world);
   for (let round = 0; round < 150; round += 1) {
     world.sayings.set(address(0), 'silent');
     await world.clock.advance(2_000);
@@ -82,12 +82,12 @@ test('a member that wavers for ten minutes is reported ever more rarely, and wha
     await world.clock.advance(2_500);
   }
   // Four at once, then one a minute.
-  expect(told(world) - signals).toBeLessThanOrEqual(16);
+  expect(signalsOf(world) - signals).toBeLessThanOrEqual(16);
   await world.clock.advance(300_000);
-  const calm = told(world);
+  const calm = signalsOf(world);
   world.sayings.delete(address(0));
   await world.clock.advance(3_500);
-  expect(told(world)).toBe(calm + 1);
+  expect(signalsOf(world)).toBe(calm + 1);
   await world.stop();
 });
 
@@ -110,10 +110,10 @@ test('a pod is asked at its present address, and not once it goes', async () => 
   world.sayings.set('10.9.9.9', 'silent');
   world.reflectors.put(member(2, { podIP: '10.9.9.9' }));
   await world.clock.advance(30_000);
-  const signals = told(world);
+  const signals = signalsOf(world);
   world.sayings.delete('10.9.9.9');
   await world.clock.advance(10_000);
-  expect(told(world)).toBe(signals + 1);
+  expect(signalsOf(world)).toBe(signals + 1);
   for (const cluster of [example, other]) {
     for (const serial of [0, 1, 2]) {
       const pod = member(serial, {}, cluster);
@@ -152,11 +152,11 @@ test.each([
       world.slowness.set(`10.2.${serial >> 8}.${serial & 255}`, 1_500);
     }
     await world.clock.advance(3_000);
-    const signals = told(world);
+    const signals = signalsOf(world);
     world.sayings.set(address(1), 'silent');
     world.slowness.set(address(1), 1_500);
     await world.clock.advance(within);
-    expect(told(world)).toBeGreaterThanOrEqual(signals + 1);
+    expect(signalsOf(world)).toBeGreaterThanOrEqual(signals + 1);
     world.slowness.clear();
     await world.stop();
   },
@@ -164,10 +164,10 @@ test.each([
 
 test('a member that could not be asked for reasons of this process is not taken for a silent one', async () => {
   const world = await quiet();
-  const signals = told(world);
+  const signals = signalsOf(world);
   world.sayings.set(address(1), undefined);
   await world.clock.advance(60_000);
-  expect(told(world)).toBe(signals);
+  expect(signalsOf(world)).toBe(signals);
   expect(world.askedAt.get(address(1))).toBeGreaterThan(90);
   await world.stop();
 });

@@ -75,9 +75,9 @@ describe('the members of a cluster', () => {
     const before = world.temporal.signals(example).length;
     world.surveys.set('example', seen);
     await world.clock.advance(5 * MINUTE);
-    const told = world.temporal.signals(example).length - before;
-    expect(told).toBeGreaterThanOrEqual(4);
-    expect(told).toBeLessThanOrEqual(6);
+    const count = world.temporal.signals(example).length - before;
+    expect(count).toBeGreaterThanOrEqual(4);
+    expect(count).toBeLessThanOrEqual(6);
     world.surveys.set('example', WELL);
     await world.clock.advance(MINUTE);
     const after = world.temporal.signals(example).length;

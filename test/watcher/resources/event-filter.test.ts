@@ -1,23 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
-import { worthTelling } from '../../../src/watcher/resources/event-filter.ts';
+import { isWorthEnqueueing } from '../../../src/watcher/resources/event-filter.ts';
 import { type Change, edit, owned, refTo, resource, secret } from '../objects.ts';
 
 const cluster = refTo('EtcdCluster', 'example');
 
-/** Whether the change would be told, seen through the same slimming as in life. */
-function told(slim: (object: KubeObject) => KubeObject, before: KubeObject, change: Change): boolean {
+/** Whether the change would be enqueued, seen through the same slimming as in life. */
+function isEnqueued(slim: (object: KubeObject) => KubeObject, before: KubeObject, change: Change): boolean {
   const after = structuredClone(before);
   after.metadata.resourceVersion = `${after.metadata.resourceVersion}0`;
   change(after);
-  return worthTelling({ type: 'updated', object: slim(after), previous: slim(before) });
+  return isWorthEnqueueing({ type: 'updated', object: slim(after), previous: slim(before) });
 }
 
 test('new and deleted objects enqueue', () => {
   const object = slimResource(resource(cluster));
-  expect(worthTelling({ type: 'added', object })).toBe(true);
-  expect(worthTelling({ type: 'deleted', object })).toBe(true);
+  expect(isWorthEnqueueing({ type: 'added', object })).toBe(true);
+  expect(isWorthEnqueueing({ type: 'deleted', object })).toBe(true);
 });
 
 describe('a new object of a cluster', () => {
@@ -26,14 +26,14 @@ describe('a new object of a cluster', () => {
     object.metadata.managedFields = managers.map(manager => ({ manager, operation: 'Update' }));
     return slimOwned(object);
   };
-  const isTold = (object: KubeObject) => worthTelling({ type: 'added', object });
+  const isTold = (object: KubeObject) => isWorthEnqueueing({ type: 'added', object });
 
   test.each(['Service', 'PodDisruptionBudget'])(
     'does not enqueue when it is a %s that the operator created',
     kind => {
       const object = written(kind, 'etcd-operator');
       expect(isTold(object)).toBe(false);
-      expect(worthTelling({ type: 'deleted', object })).toBe(true);
+      expect(isWorthEnqueueing({ type: 'deleted', object })).toBe(true);
       expect(isTold(written(kind, 'etcd-operator', 'etcd-operator'))).toBe(false);
     },
   );
@@ -60,12 +60,12 @@ describe('the identity in the status of a cluster', () => {
   const status = { observedGeneration: 1, incarnation: { token: 'example-1' } };
   const before = resource(cluster, { status });
   test.each<[string, boolean, Change]>([
-    ['is not told when the operator adds to it', false, edit(['status', 'clusterID'], 'beef')],
-    ['is told when it is altered', true, edit(['status', 'incarnation', 'token'], 'example-2')],
-    ['is told when a part is taken away', true, edit(['status', 'incarnation'], undefined)],
-    ['is told when the status is taken away', true, edit(['status'], undefined)],
+    ['is not enqueued when the operator adds to it', false, edit(['status', 'clusterID'], 'beef')],
+    ['is enqueued when it is altered', true, edit(['status', 'incarnation', 'token'], 'example-2')],
+    ['is enqueued when a part is removed', true, edit(['status', 'incarnation'], undefined)],
+    ['is enqueued when the status is removed', true, edit(['status'], undefined)],
   ])('%s', (_, expected, change) => {
-    expect(told(slimResource, before, change)).toBe(expected);
+    expect(isEnqueued(slimResource, before, change)).toBe(expected);
   });
 });
 
@@ -102,7 +102,7 @@ describe('a custom resource', () => {
     ],
   ];
   test.each(cases)('%s: %s', (_, expected, change) => {
-    expect(told(slimResource, before, change)).toBe(expected);
+    expect(isEnqueued(slimResource, before, change)).toBe(expected);
   });
 });
 
@@ -163,7 +163,7 @@ describe('a pod', () => {
     ['the node that answers for it', false, edit(['status', 'hostIPs'], [{ ip: '1.1.1.1' }])],
   ];
   test.each(cases)('%s: %s', (_, expected, change) => {
-    expect(told(slimPod, before, change)).toBe(expected);
+    expect(isEnqueued(slimPod, before, change)).toBe(expected);
   });
 });
 
@@ -208,7 +208,7 @@ describe('other owned objects', () => {
     ['a budget counts its pods', false, budget, edit(['status', 'disruptionsAllowed'], 1)],
   ];
   test.each(cases)('%s: %s', (_, expected, before, change) => {
-    expect(told(slimOwned, before, change)).toBe(expected);
+    expect(isEnqueued(slimOwned, before, change)).toBe(expected);
   });
 });
 
@@ -221,11 +221,11 @@ describe('a Secret', () => {
   };
 
   test('a new version enqueues, whatever it changed', () => {
-    expect(told(slimSecret, before, edit(['data', 'password'], 'eA=='))).toBe(true);
+    expect(isEnqueued(slimSecret, before, edit(['data', 'password'], 'eA=='))).toBe(true);
   });
 
   test('the same version once more is not', () => {
-    expect(worthTelling({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) })).toBe(
+    expect(isWorthEnqueueing({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) })).toBe(
       false,
     );
   });

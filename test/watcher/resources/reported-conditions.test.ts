@@ -1,4 +1,4 @@
-/** The conditions of resources that metrics tell: those of passes, and the watcher's own. */
+/** The conditions of resources that metrics report: those of passes, and the watcher's own. */
 import { expect, test } from 'vitest';
 import { Harness } from '../harness.ts';
 import { refTo } from '../objects.ts';
@@ -25,17 +25,17 @@ test('are those of every kind that are in a status now', async () => {
   });
   world.put(refTo('EtcdBackup', 'well'), { status: { observedGeneration: 1 } });
   await world.clock.advance(10);
-  const told = () =>
+  const reported = () =>
     world.watcher
       .conditions()
       .map(({ name, conditions }) => [name, ...conditions.map(({ kind, reason }) => `${kind} ${reason}`)]);
-  expect(told()).toEqual([
+  expect(reported()).toEqual([
     ['example', 'EtcdCluster PausedBySpec', 'EtcdCluster WorkflowTaskFailing'],
     ['again', 'EtcdRestore Waiting'],
   ]);
   world.put(cluster, { status: { observedGeneration: 1, conditions: [valid] } });
   await world.clock.advance(10);
-  expect(told()).toEqual([['again', 'EtcdRestore Waiting']]);
+  expect(reported()).toEqual([['again', 'EtcdRestore Waiting']]);
   await world.stop();
-  expect(told()).toEqual([]);
+  expect(reported()).toEqual([]);
 });

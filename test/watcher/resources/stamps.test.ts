@@ -1,7 +1,7 @@
 /** The operator's own stamps: which changes of them are the doing of an operation. */
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { isOfOperation, worthTelling } from '../../../src/watcher/resources/event-filter.ts';
+import { isOfOperation, isWorthEnqueueing } from '../../../src/watcher/resources/event-filter.ts';
 import { slimOwned, slimPod, slimResource } from '../../../src/watcher/resources/slim.ts';
 import { type Change, edit, owned, refTo, resource } from '../objects.ts';
 
@@ -73,12 +73,12 @@ describe('the doing of an operation', () => {
     ['a pod is unsealed', false, sealedPod, stamps(open)],
     ['a seal is taken away', false, sealedPod, stamps({ 'initial-cluster': undefined })],
     [
-      'a sealed pod is told another URL',
+      'a sealed pod gets another URL',
       false,
       sealedPod,
       stamps({ 'initial-cluster': 'example-0=http://elsewhere:2380' }),
     ],
-    ['an open pod is told other members', false, pod, stamps({ 'initial-cluster': url('example-0') })],
+    ['an open pod gets other members', false, pod, stamps({ 'initial-cluster': url('example-0') })],
     [
       'an open pod is sealed as another member',
       false,
@@ -118,9 +118,9 @@ describe('the doing of an operation', () => {
     const slim = slimOf(before);
     const after = structuredClone(before);
     change(after);
-    const told = { type: 'updated', object: slim(after), previous: slim(before) } as const;
-    expect(worthTelling(told)).toBe(true);
-    expect(isOfOperation(told)).toBe(expected);
+    const stored = { type: 'updated', object: slim(after), previous: slim(before) } as const;
+    expect(isWorthEnqueueing(stored)).toBe(true);
+    expect(isOfOperation(stored)).toBe(expected);
   });
 
   test('nothing of the length of a stamp is kept', () => {

@@ -22,8 +22,8 @@ test('nothing of a call is kept by the signal that would have ended it', async (
   const { signal } = new AbortController();
   const ref = refTo('EtcdCluster', 'example');
   for (const call of [
-    () => port.tell(ref, {}, signal),
-    () => port.tellIfRunning(ref, signal),
+    () => port.signal(ref, {}, signal),
+    () => port.signalIfRunning(ref, signal),
     () => port.state(ref, 'resource', signal),
     () => port.problems(signal),
   ])
