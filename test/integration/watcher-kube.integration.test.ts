@@ -178,7 +178,10 @@ test('each owned kind reaches its cluster, a Secret those that name it', async (
   for (const object of objects) {
     const before = signals.filter(name => name === 'owner').length;
     await operator.create(object);
-    await until(`a ${object.kind} is signaled`, () => signals.filter(name => name === 'owner').length > before);
+    await until(
+      `a ${object.kind} is signaled`,
+      () => signals.filter(name => name === 'owner').length > before,
+    );
   }
   await operator.create({
     apiVersion: 'v1',

@@ -225,9 +225,9 @@ describe('a Secret', () => {
   });
 
   test('the same version once more is not', () => {
-    expect(isWorthEnqueueing({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) })).toBe(
-      false,
-    );
+    expect(
+      isWorthEnqueueing({ type: 'updated', object: slimSecret(before), previous: slimSecret(before) }),
+    ).toBe(false);
   });
 
   test('neither data nor the copies of it in annotations are kept', () => {
