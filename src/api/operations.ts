@@ -31,7 +31,7 @@ export interface RequestFacts extends ActionFacts {
   /** What the member is named for, and what it means when none is named. */
   readonly purpose: string;
   readonly absent?: string;
-  /** The messages for people; their fields follow. */
+  /** The messages for users; their fields follow. */
   readonly description: string;
 }
 

@@ -29,7 +29,7 @@ export async function reportPassFailure(
 ): Promise<void> {
   const ref = { kind, namespace, name, uid };
   const found = passFails(kind, { message, since: new Date(since) });
-  const tell = () => {
+  const report = () => {
     deps.logger.warn('no pass has succeeded', { ...ref, reason: found.reason, detail: message });
     deps.recordEvent(ref, { type: 'Warning', reason: found.reason, message: found.message });
   };
@@ -49,10 +49,10 @@ export async function reportPassFailure(
         },
         { type: 'merge', subresource: 'status' },
       );
-      tell();
+      report();
     });
   } catch (error) {
-    if (times === 1 && Context.current().info.attempt === 1) tell();
+    if (times === 1 && Context.current().info.attempt === 1) report();
     throw error;
   }
 }

@@ -12,7 +12,7 @@ const MEMBER_ACTIONS = ACTIONS.filter(({ member }) => member !== 'none');
 /** Actions that only clusters, or only backups, understand. */
 const OF_CLUSTERS = listed(ACTIONS.filter(({ of }) => of === 'clusters'));
 const OF_BACKUPS = listed(ACTIONS.filter(({ of }) => of === 'backups'));
-/** Items for people, the last one after `last`. */
+/** Items as users read them, the last one after `last`. */
 function inWords(items: readonly string[], last: string): string {
   return [items.slice(0, -1).join(', '), ...items.slice(-1)].join(last);
 }

@@ -49,7 +49,7 @@ export interface OperationRow {
   readonly takesAway?: 'everyMember' | 'memberOfStep';
   /** spec.paused does not hold it. */
   readonly ignoresPause?: true;
-  /** What people may do instead when a step of it has failed. */
+  /** What users may do instead when a step of it has failed. */
   readonly wayBack?: (situation: Situation) => string | undefined;
   /** What it is for, where that can change on the way. `before`: as status records it. */
   readonly goal?: (situation: Situation, before: string | undefined) => string | undefined;

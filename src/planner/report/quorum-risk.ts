@@ -1,4 +1,4 @@
-/** Condition QuorumAtRisk: told with what is known of each member's disk, because that decides what users do. */
+/** Condition QuorumAtRisk: reported with what is known of each member's disk, because that decides what users do. */
 import { isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { goesToSleep } from '../model/hibernation.ts';
