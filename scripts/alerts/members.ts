@@ -149,9 +149,8 @@ export const MEMBERS: Group = {
         look: [STATUS],
         act: [
           'Usually nothing: etcd uses free pages again. Act when the file is [near its quota](#etcdclusterdatabasenearquota), or when the disk is full.',
-          'The operator does not defragment. By hand: one member at a time, the leader last, and only while every member is healthy: `kubectl -n $NS exec $POD -c etcd -- etcdctl defrag --command-timeout=10m`.',
-          'The risks: the member does not answer while it copies its database, so that its liveness probe may restart it; the volume needs as much free space again as the keys take; a leader that is defragmented may lose its leadership, so that writes fail for a moment; a member that is stopped in the middle starts with the old file. A cluster of one member serves no client meanwhile.',
-          'Take a backup before, and pause the cluster ([intervening](intervene.md)), so that no restart or upgrade begins at the same time. Before each next member compare `etcdctl endpoint status --cluster`: all must have the same leader and no error.',
+          'Have the operator defragment every member, the leader last: `kubectl etcd defragment $NAME -n $NS --yes --wait`; or by schedule ([defragmentation](defragment.md)).',
+          'The volume needs as much free space again as the keys take. A cluster of one member serves no client meanwhile.',
         ],
         ends: 'When more than half is in use.',
       },

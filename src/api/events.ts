@@ -57,6 +57,10 @@ export const EVENTS = {
     ],
     ClaimEnlarged: ['Normal', 'A larger size was requested for a claim.'],
     LeaderMoved: ['Normal', 'Leadership was transferred to another member.'],
+    MemberDefragmented: [
+      'Normal',
+      'The free space in the file of a member was given back to the file system.',
+    ],
     PodsForceDeleted: ['Warning', 'Pods were deleted without the confirmation of their node.'],
     ObjectCreated: ['Normal', 'A Service or a PodDisruptionBudget of an existing cluster was created.'],
     ObjectPutBack: ['Normal', 'An object of the cluster was changed back, or brought up to date.'],

@@ -102,6 +102,8 @@ export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
 /** Of pods: who does something heavy to the member now, one at a time (activities/runtime/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
+/** Of pods: when the operator last defragmented their member, RFC 3339. */
+export const ANNOTATION_DEFRAGMENTED = `${GROUP}/defragmented`;
 /** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */
 export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */

@@ -48,6 +48,10 @@ interface OperationFacts {
   readonly request?: RequestFacts;
 }
 
+const MAINTAINING = [
+  'Maintaining',
+  'Leadership is being transferred, or a member is being defragmented.',
+] as const;
 const REPAIRING = ['Repairing', 'A member is being restarted or replaced.'] as const;
 
 /** In the order of the documentation. */
@@ -91,7 +95,7 @@ export const OPERATION_FACTS = {
     },
   },
   moveLeader: {
-    progress: ['Maintaining', 'Leadership is being transferred.'],
+    progress: MAINTAINING,
     why: 'a person requested it',
     request: {
       action: 'MoveLeader',
@@ -130,6 +134,27 @@ export const OPERATION_FACTS = {
   restoreCluster: {
     progress: ['Restoring', 'A backup is being restored.'],
     why: 'an EtcdRestore asks for it',
+  },
+  defragmentMembers: {
+    progress: MAINTAINING,
+    why: 'the files of members have much free space',
+    raisesBudget: true,
+    request: {
+      action: 'Defragment',
+      command: 'defragment',
+      kind: 'defragment',
+      of: 'clusters',
+      member: 'optional',
+      field: 'member',
+      purpose: 'to defragment',
+      absent: 'all, one at a time',
+      about: 'give free space in the files of members back to the file system',
+      description: 'defragment one member, or all members one at a time',
+      effect: (target, member) =>
+        member === ''
+          ? `defragment every member of ${target}, one at a time, the leader last`
+          : `defragment the member ${member} of ${target}, which answers nothing meanwhile`,
+    },
   },
   hibernateCluster: {
     progress: ['Hibernating', 'Pods are being stopped; volumes remain.'],

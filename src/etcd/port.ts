@@ -63,6 +63,12 @@ export interface EtcdMember {
   /** Takes back an alarm that this member id (hexadecimal) raised. Nothing happens when it is not raised. */
   disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void>;
   /**
+   * Copies the database without its free space. The member answers nothing else meanwhile, and goes on when nobody waits for it any more:
+   * a linearizable read is answered when it has ended.
+   * @param bytes the size of its file, which decides how long is waited
+   */
+  defragment(bytes: number): Promise<void>;
+  /**
    * Streams the whole database: served by followers and learners too, and without a quorum. Ending the loop early ends the
    * call. Every read of the stream fails once `signal` is aborted or `deadlineMs` milliseconds have passed. What comes is
    * not verified: see {@link verifiedSnapshot}.

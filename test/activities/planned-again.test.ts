@@ -33,6 +33,7 @@ function stepsOf(world: OperatorWorld): Given {
     retireMember: { kind: 'retireMember', member, pods: [pod], claims: [claim], retention: 'Delete' },
     moveLeader: { kind: 'moveLeader', from: 'example-0', to: member, toId: id },
     compareKeys: { kind: 'compareKeys', members: [pod] },
+    defragmentMember: { kind: 'defragmentMember', member, id, uid: podUid, because },
     stopMember: { kind: 'stopMember', member, uid: podUid, claimUid, purpose: 'hibernation', because },
     labelClaim: { kind: 'labelClaim', claim: member, uid: claimUid, labels: { a: 'b' }, annotations: {} },
     labelPods: { kind: 'labelPods', pods: [{ ...pod, labels: { a: 'b' } }] },

@@ -6,6 +6,7 @@ import type { SimWorld } from './sim-world.ts';
 
 /** Just below the default quota of 2 GiB. */
 const NEARLY_FULL = 2_000_000_000;
+const HALF_FULL = 1_000_000_000;
 
 /** A member raises an alarm, or what it raised is taken back by users. */
 const alarmed: Fault = ({ etcd }, random) => {
@@ -20,8 +21,17 @@ const filled: Fault = ({ etcd, ticks }, random) => {
   const found = random.pick([...etcd.processes.values()]);
   if (found === undefined) return undefined;
   found.disk.bytes = found.disk.bytes === undefined ? NEARLY_FULL : undefined;
-  found.disk.filledAt = ticks;
+  Object.assign(found.disk, { free: 0, filledAt: ticks });
   return `${found.name} ${found.disk.bytes ?? 'compacted'}`;
+};
+
+/** Keys were deleted and compacted: their space in the file is free. */
+const fragmented: Fault = ({ etcd }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  found.disk.bytes ??= HALF_FULL;
+  found.disk.free = found.disk.bytes * 0.7;
+  return found.name;
 };
 
 /** Bits rot on one disk, or users have put that right. */
@@ -55,7 +65,11 @@ const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
 export function mendData({ etcd }: SimWorld): void {
   for (const process of etcd.processes.values())
     if (process.alarm !== undefined) etcd.set(process, { alarm: undefined });
-  for (const disk of etcd.disks.values()) Object.assign(disk, { bytes: undefined, rottenSince: undefined });
+  for (const disk of etcd.disks.values())
+    Object.assign(disk, { bytes: undefined, free: 0, rottenSince: undefined });
 }
 
-export const faultsOfData = { alarmed, filled, rotten, voterAddedByHand } satisfies Record<string, Fault>;
+export const faultsOfData = { alarmed, filled, fragmented, rotten, voterAddedByHand } satisfies Record<
+  string,
+  Fault
+>;

@@ -19,6 +19,9 @@ const POLICIES: readonly ((random: Random) => EtcdClusterSpec)[] = [
     repair: { maxReplacementsPerHour: random.below(2), replaceAfterSeconds: random.below(1_000) },
   }),
   random => ({ storage: { retain: random.chance(0.5) ? 'Retain' : 'Delete' } }),
+  random => ({
+    maintenance: random.chance(0.7) ? { defragment: { schedule: '*/10 * * * *' } } : { defragment: {} },
+  }),
   random => ({ storage: { retainDeadMemberFor: `${random.below(300)}s` } }),
 ];
 

@@ -51,7 +51,7 @@ const pausedAtStep: Fault = world => {
 const asked: Fault = (world, random) => {
   const { rows = [] } = world.invariants.truth.members() ?? {};
   const names = rows.map(row => /^https?:\/\/([^.]+)/.exec(row.peerUrl)?.[1] ?? '');
-  const kind = random.pick(['replaceMember', 'moveLeader', 'restart'] as const) ?? 'restart';
+  const kind = random.pick(['replaceMember', 'moveLeader', 'restart', 'defragment'] as const) ?? 'restart';
   const target = random.pick([...names, 'nobody', '']) ?? '';
   if (world.operator.requests.length > 2) return undefined;
   world.operator.ask(kind, target);

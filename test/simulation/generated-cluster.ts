@@ -97,11 +97,12 @@ export function clusterDraw(wild: number) {
     users: fc.record({
       paused: rarely(false, true),
       aborted: rarely<(typeof UNDER_WAY)[number] | undefined>(undefined, ...UNDER_WAY),
-      asked: often<'nothing' | 'replaceMember' | 'restart' | 'moveLeader'>(
+      asked: often<'nothing' | 'replaceMember' | 'restart' | 'moveLeader' | 'defragment'>(
         'nothing',
         'replaceMember',
         'restart',
         'moveLeader',
+        'defragment',
       ),
       isAccepted: mostly(4, true, false),
       approved: often<'nothing' | 'member' | 'begin' | 'finish'>('nothing', 'member', 'begin', 'finish'),

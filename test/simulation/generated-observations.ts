@@ -123,7 +123,13 @@ function actorOf({ users, spec: { versions } }: ClusterDraw, members: readonly M
     versions.current,
     versions.target || (versions.asked ?? versions.current),
   ];
-  const ids = { nothing: [], replaceMember: [id], restart: [`pod-${name}`], moveLeader: [id] }[asked];
+  const ids = {
+    nothing: [],
+    replaceMember: [id],
+    restart: [`pod-${name}`],
+    moveLeader: [id],
+    defragment: [id],
+  }[asked];
   const words = { nothing: [], member: [id], begin: hop('begin'), finish: hop('finish') }[approved];
   const operation = approved === 'member' ? 'replaceMember' : 'upgradeCluster';
   return {

@@ -28,6 +28,8 @@ export interface RestartWorld {
   readonly hasJumped: boolean;
 }
 
+type Rolling = Extract<Step, { kind: 'stopMember' | 'replaceImage' | 'defragmentMember' }>;
+
 /** Why this member must not be restarted now; undefined when it may. */
 export function faultOfRestart(world: RestartWorld, name: string, attempt: Attempt): string | undefined {
   const { step, lookedAt: since } = attempt;
@@ -51,15 +53,15 @@ export function faultOfRestart(world: RestartWorld, name: string, attempt: Attem
   if (away !== undefined) return `${away.name} is away`;
   if (hasLearner(newestMembers(leader.disk)) && world.etcd.membersAt < since) return 'there is a learner';
   for (const other of known) {
-    const fault = faultOf(world, other, { leader, since });
+    const fault = faultOf(world, other, { leader, since, isForSpace: step.kind === 'defragmentMember' });
     if (fault !== undefined) return `${other.name} ${fault}`;
   }
   return undefined;
 }
 
 /** Steps that restart a member which others could wait for. */
-function isRolling(step: Step | undefined): step is Extract<Step, { kind: 'stopMember' | 'replaceImage' }> {
-  if (step?.kind === 'replaceImage') return true;
+function isRolling(step: Step | undefined): step is Rolling {
+  if (step?.kind === 'replaceImage' || step?.kind === 'defragmentMember') return true;
   return step?.kind === 'stopMember' && ['rollout', 'upgrade'].includes(step.purpose);
 }
 
@@ -76,13 +78,18 @@ function hasLearner({ rows }: Members): boolean {
 function faultOf(
   world: RestartWorld,
   { name, alarm, corrupt, disk }: Process,
-  { leader, since }: { readonly leader: Process; readonly since: number },
+  {
+    leader,
+    since,
+    isForSpace,
+  }: { readonly leader: Process; readonly since: number; readonly isForSpace: boolean },
 ): string | undefined {
   const { upgrade } = withDefaults(specOf(world));
-  if (alarm !== undefined) return `raises ${alarm}`;
+  if (alarm !== undefined && !(isForSpace && alarm === 'NOSPACE')) return `raises ${alarm}`;
   if (corrupt === true) return 'has other keys';
   const { bytes = 0, filledAt = 0 } = disk;
-  if (bytes > 0.8 * quotaOf(world, name) && filledAt < since) return 'has hardly any room left';
+  if (!isForSpace && bytes > 0.8 * quotaOf(world, name) && filledAt < since)
+    return 'has hardly any room left';
   if (leader.disk.log.length - disk.log.length > MOST_LAG) return 'lags';
   const pods = world.kube.all('Pod');
   const versions = new Set(pods.map(versionOf));
@@ -107,11 +114,7 @@ function readyFor({ kube }: RestartWorld, pod: KubeObject): number {
 }
 
 /** The first member that gets another version, and the last, are touched with what the specification asks for before. */
-function faultOfConsent(
-  world: RestartWorld,
-  name: string,
-  step: Extract<Step, { kind: 'stopMember' | 'replaceImage' }>,
-): string | undefined {
+function faultOfConsent(world: RestartWorld, name: string, step: Rolling): string | undefined {
   if (step.kind !== 'replaceImage') return undefined;
   const pods = world.kube.all('Pod').filter(({ metadata }) => metadata.name !== name);
   const isFirst = pods.every(pod => versionOf(pod) !== step.version);

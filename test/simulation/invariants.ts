@@ -7,7 +7,7 @@ import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import { type Around, GroundTruth } from './ground-truth.ts';
 import { RequestInvariants } from './invariants-of-requests.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
-import { faultOfRestart } from './invariants-of-restarts.ts';
+import { faultOfRestart, type RestartWorld } from './invariants-of-restarts.ts';
 import { faultOfEnd } from './invariants-of-upgrades.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
@@ -143,6 +143,12 @@ export class Invariants implements EtcdAudit {
     if (rows.find(({ id }) => id === disk.memberId)?.isLearner !== true) return agreedOn(disk);
     const disks = rows.flatMap(({ id }) => this.truth.diskOfMember(id) ?? []);
     return disks.map(agreedOn).reduce((newest, each) => (isBefore(newest, each) ? each : newest), '');
+  }
+
+  /** It answers nobody meanwhile, as one that is restarted. */
+  defragmenting({ name }: Process): void {
+    const fault = this.acting && faultOfRestart(this.#restartWorld(), name, this.acting);
+    if (fault !== undefined) throw new Breach(`${name} is defragmented: ${fault}`);
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {
@@ -308,12 +314,12 @@ export class Invariants implements EtcdAudit {
   }
 
   #restarting({ metadata: { name } }: KubeObject, attempt: Attempt): void {
-    const fault = faultOfRestart(
-      { kube: this.#kube, etcd: this.#etcd(), cluster: CLUSTER, hasJumped: this.truth.hasJumped },
-      name,
-      attempt,
-    );
+    const fault = faultOfRestart(this.#restartWorld(), name, attempt);
     if (fault !== undefined) throw new Breach(`${name} is restarted: ${fault}`);
+  }
+
+  #restartWorld(): RestartWorld {
+    return { kube: this.#kube, etcd: this.#etcd(), cluster: CLUSTER, hasJumped: this.truth.hasJumped };
   }
 
   /** Nobody is stopped to be started again, or to be restored, while the apiserver takes no pod at all. */

@@ -252,6 +252,16 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     returns('planLostDomain', 'undefined'),
   ),
   without(
+    'a member is defragmented while another is away',
+    'membersAreDefragmented',
+    at('planDefragmentation', 'nextMemberMayGo(situation, { tolerated: /NOSPACE/ })', 'undefined'),
+  ),
+  without(
+    'the leader is defragmented before it has handed over',
+    'membersAreDefragmented',
+    at('defragmentations', 'handOver(situation, waiting, name)', '[]'),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('ownedObjects', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),

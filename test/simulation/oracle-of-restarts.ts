@@ -2,7 +2,7 @@
 import type { Step } from '../../src/planner/model/decision.ts';
 import { isRunning, isWell, type Look, nameOf, quorumOf, type Row } from './oracle-look.ts';
 
-type Restart = Extract<Step, { kind: 'stopMember' | 'replaceImage' }>;
+type Restart = Extract<Step, { kind: 'stopMember' | 'replaceImage' | 'defragmentMember' }>;
 
 /** Entries of the log that a member may lack. */
 const MOST_LAG = 1_000n;
@@ -17,7 +17,7 @@ export function faultOfRestart(look: Look, step: Restart): string | undefined {
   if (step.kind === 'replaceImage') {
     const besides = faultOfVersion(look, pod.version, step);
     if (besides !== undefined) return besides;
-  } else {
+  } else if (step.kind === 'stopMember') {
     const claim = look.claim(step.member);
     const isKept =
       claim !== undefined && !claim.deleting && claim.phase !== 'Lost' && claim.uid === step.claimUid;

@@ -70,6 +70,7 @@ export function forbidden(
       return cluster.deleting ? faultOfDeletion(look, step) : 'nobody deletes the cluster';
     case 'stopMember':
     case 'replaceImage':
+    case 'defragmentMember':
       return faultOfRestart(look, step);
     case 'moveLeader':
       return look.voters.some(row => row.id === step.toId && isWell(look, row))

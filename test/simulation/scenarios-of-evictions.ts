@@ -102,6 +102,23 @@ export const evictionScenarios = {
     }
   },
 
+  /** An earlier release left one that goes by the size that is wished. */
+  async theBudgetNamesNoNumberInAPause(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { world } = scripted;
+    world.edit({ paused: true });
+    await scripted.blockedBy('Paused');
+    const { budget } = world.disruptions;
+    if (budget === undefined) throw new Breach('there is no budget');
+    const { minAvailable: _, ...spec } = budget['spec'] as Record<string, unknown>;
+    world.kube.change(budget, { spec: { ...spec, maxUnavailable: 1 } });
+    world.disruptions.edited();
+    world.wake();
+    await scripted.until('it is raised', () => minAvailable(scripted) === 2);
+    world.edit({ paused: false });
+    await scripted.rest();
+  },
+
   /** Somebody lets all of them go, and it is put back before anybody comes to drain. */
   async everyEvictionIsAllowedByHand(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });

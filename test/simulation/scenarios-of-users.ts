@@ -13,6 +13,36 @@ export const userScenarios = {
     await scripted.rest();
   },
 
+  /** Requested of all, by schedule, and near the quota; a member that falls ill in between is waited for. */
+  async membersAreDefragmented(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd } = scripted.world;
+    const fragment = () => {
+      for (const { disk } of etcd.processes.values())
+        Object.assign(disk, { bytes: 1_900_000_000, free: 1_500_000_000 });
+    };
+    const areDone = () => [...etcd.processes.values()].every(({ disk }) => disk.free === 0);
+    fragment();
+    await scripted.ask('defragment', scripted.follower().name);
+    await scripted.answered();
+    await scripted.ask('defragment', '');
+    await scripted.until('one is done', () =>
+      [...etcd.processes.values()].some(({ disk }) => disk.free === 0),
+    );
+    const ill = [...etcd.processes.values()].find(({ disk }) => disk.free > 0);
+    if (ill !== undefined) etcd.set(ill, { hidden: true });
+    await scripted.pass(60_000);
+    if (ill !== undefined) etcd.set(ill, { hidden: false });
+    await scripted.answered();
+    await scripted.until('all are done', areDone);
+    await scripted.rest();
+    fragment();
+    scripted.world.edit({ maintenance: { defragment: { schedule: '*/5 * * * *' } } });
+    await scripted.pass(400_000);
+    await scripted.until('all are done by schedule', areDone);
+    await scripted.rest();
+  },
+
   async leadershipIsAskedFor(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     await scripted.ask('moveLeader', scripted.leader().name);

@@ -1,4 +1,5 @@
 /** The world of a scenario: nothing in it happens by chance but the order of calls; the scenario runs it step by step. */
+import type { RequestKind } from '../../src/api/actions.ts';
 import type { Step } from '../../src/activities/index.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_DATA_VERSION, API_VERSION } from '../../src/api/names.ts';
@@ -58,7 +59,7 @@ export class ScriptedWorld {
   }
 
   /** Somebody asks for something, and what becomes of it is seen. */
-  async ask(kind: 'replaceMember' | 'moveLeader' | 'restart', target: string): Promise<void> {
+  async ask(kind: RequestKind, target: string): Promise<void> {
     this.world.operator.ask(kind, target);
     this.world.wake();
     await this.pass(60);

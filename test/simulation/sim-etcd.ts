@@ -55,6 +55,8 @@ export interface EtcdAudit {
   crashed(name: string, version: string, message: string): void;
   /** Before the request is carried out. */
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void;
+  /** Before a member rewrites its file. */
+  defragmenting(process: Process): void;
 }
 
 export class SimEtcd {
@@ -457,7 +459,15 @@ export class SimEtcd {
             this.set(raiser, { alarm: undefined });
         }),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
+      defragment: () => call('defragment', asked => this.#defragment(asked)),
     };
+  }
+
+  #defragment(asked: Process): void {
+    this.#audit.defragmenting(asked);
+    const { disk } = asked;
+    if (disk.bytes !== undefined) disk.bytes -= disk.free;
+    disk.free = 0;
   }
 
   #status(asked: Process) {
@@ -475,7 +485,7 @@ export class SimEtcd {
       raftIndex: String(disk.log.length * ENTRIES),
       raftAppliedIndex: String(disk.commit * ENTRIES),
       dbSize: disk.bytes ?? 20_480,
-      dbSizeInUse: disk.bytes ?? 20_480,
+      dbSizeInUse: (disk.bytes ?? 20_480) - disk.free,
       errors: [
         ...(leaderId === undefined ? ['etcdserver: no leader'] : []),
         ...(asked.alarm === undefined ? [] : [asked.alarm]),

@@ -67,6 +67,8 @@ export interface Disk {
   lostAt?: number;
   /** Bytes of the database, when they are more than a few. */
   bytes: number | undefined;
+  /** Of them: bytes that nothing is in. */
+  free: number;
   /** At which tick it last became full or empty. */
   filledAt?: number;
   /** At which tick its keys ceased to be those of the others. */
@@ -123,6 +125,7 @@ export function emptyDisk(name: string): Disk {
     ran: '',
     lost: false,
     bytes: undefined,
+    free: 0,
     rottenSince: undefined,
   };
 }

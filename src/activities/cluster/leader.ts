@@ -12,14 +12,24 @@ export async function onLeader<T>(
   situation: Pick<Situation, 'cluster' | 'pods' | 'leader'>,
   ask: (leader: EtcdMember) => Promise<T>,
 ): Promise<T> {
-  const { cluster, pods, leader } = situation;
-  const leading = pods.find(({ name }) => name === leader?.name);
-  if (leading?.ip === undefined) throw preconditionChanged('no leader is known');
+  const { leader } = situation;
+  if (leader === undefined) throw preconditionChanged('no leader is known');
+  return onMember(deps, situation, { member: leader.name, ask });
+}
+
+/** As {@link onLeader}, of the member with this name. */
+export async function onMember<T>(
+  deps: Dependencies,
+  { cluster, pods }: Pick<Situation, 'cluster' | 'pods'>,
+  { member, ask }: { readonly member: string; readonly ask: (member: EtcdMember) => Promise<T> },
+): Promise<T> {
+  const ip = pods.find(pod => pod.name === member)?.ip;
+  if (ip === undefined) throw preconditionChanged(`the address of ${member} is not known`);
   const { name, namespace, config } = cluster;
   const access = clientAccess(await readTlsSecrets(deps.kube, cluster.object));
   if ('unusable' in access) throw preconditionChanged(access.unusable);
   const address = { name, namespace, domain: config.pod.ClusterDomain, access };
-  const dialled = dial(deps.etcd, address, { name: leading.name, ip: leading.ip });
+  const dialled = dial(deps.etcd, address, { name: member, ip });
   try {
     return await ask(dialled);
   } finally {

@@ -2,6 +2,7 @@
 import {
   ANNOTATION_AUTHORITIES,
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DEFRAGMENTED,
   ANNOTATION_FORMER_IMAGE,
   ANNOTATION_IMAGE_REPLACED,
   ANNOTATION_INCARNATION,
@@ -91,7 +92,15 @@ function notesOf(
   annotations: Readonly<Record<string, string>> = {},
 ): Pick<
   PodFacts,
-  'leftBy' | 'token' | 'clusterId' | 'version' | 'stamp' | 'madeFrom' | 'settledIn' | 'authorities'
+  | 'leftBy'
+  | 'token'
+  | 'clusterId'
+  | 'version'
+  | 'stamp'
+  | 'madeFrom'
+  | 'settledIn'
+  | 'authorities'
+  | 'defragmentedAt'
 > {
   return {
     leftBy: annotations[ANNOTATION_LEFT_BY],
@@ -102,6 +111,7 @@ function notesOf(
     madeFrom: annotations[ANNOTATION_MADE_FROM],
     settledIn: annotations[ANNOTATION_SETTLED],
     authorities: readAuthorities(annotations[ANNOTATION_AUTHORITIES]),
+    defragmentedAt: parseTimestamp(annotations[ANNOTATION_DEFRAGMENTED]),
   };
 }
 

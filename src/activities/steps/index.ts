@@ -22,6 +22,7 @@ import { awaitQuiet } from './await-quiet.ts';
 import { bootstrapMembers } from './bootstrap-members.ts';
 import { compareKeys } from './compare-keys.ts';
 import { createMember } from './create-member.ts';
+import { defragmentMember } from './defragment-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './delete.ts';
 import { ensureObjects } from './ensure-objects.ts';
 import { expandClaim } from './expand-claim.ts';
@@ -64,6 +65,7 @@ const PERFORMED = {
   remakeMembers,
   concludeRestore,
   createMember,
+  defragmentMember,
   deletePods,
   disarmAlarms,
   ensureObjects,

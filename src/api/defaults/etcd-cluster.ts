@@ -73,12 +73,20 @@ export type ClusterConfig = {
   readonly profile: Profile;
   readonly upgrade: Required<NonNullable<EtcdClusterSpec['upgrade']>>;
   readonly repair: Required<NonNullable<EtcdClusterSpec['repair']>>;
-  readonly maintenance: NonNullable<EtcdClusterSpec['maintenance']>;
+  readonly maintenance: {
+    /** `freeBytes`: in bytes. */
+    readonly defragment?: Omit<Defragment, 'fragmentation' | 'freeBytes'> & {
+      readonly fragmentation: number;
+      readonly freeBytes: number;
+    };
+  };
   readonly recovery: Required<NonNullable<EtcdClusterSpec['recovery']>>;
   readonly service: NonNullable<EtcdClusterSpec['service']> & {
     readonly type: NonNullable<NonNullable<EtcdClusterSpec['service']>['type']>;
   };
 };
+
+type Defragment = NonNullable<NonNullable<EtcdClusterSpec['maintenance']>['defragment']>;
 
 /** What each profile means where the specification is silent. */
 const PROFILES: Readonly<Record<Profile, { quotaBackendBytes: number; compaction: AutoCompaction['mode'] }>> =
@@ -120,7 +128,7 @@ export function withDefaults(
     profile,
     upgrade: { ...UPGRADE_DEFAULTS, ...spec.upgrade },
     repair: { ...REPAIR_DEFAULTS, ...spec.repair },
-    maintenance: spec.maintenance ?? {},
+    maintenance: maintenanceWithDefaults(spec.maintenance),
     recovery: { ...RECOVERY_DEFAULTS, ...spec.recovery },
     service: { ...spec.service, type: spec.service?.type ?? 'ClusterIP' },
   };
@@ -162,6 +170,13 @@ function storageWithDefaults(
     retain: written.retain ?? 'Delete',
     retainDeadMemberSeconds: parseDurationSeconds(retainDeadMemberFor) ?? DEFAULT_RETAIN_DEAD_MEMBER_SECONDS,
   };
+}
+
+function maintenanceWithDefaults(maintenance: EtcdClusterSpec['maintenance']): ClusterConfig['maintenance'] {
+  const { defragment } = maintenance ?? {};
+  if (defragment === undefined) return {};
+  const { fragmentation = 50, freeBytes, ...others } = defragment;
+  return { defragment: { ...others, fragmentation, freeBytes: bytesOrElse(freeBytes, 100 * 1024 ** 2) } };
 }
 
 function etcdWithDefaults({ etcd, pod }: EtcdClusterSpec, profile: Profile): EtcdSettings {

@@ -141,10 +141,10 @@ export const repair = z
 const defragment = z
   .object({
     schedule: cronSchedule(
-      'When to look whether members need it. Absent: only when a person asks.',
+      'When members that need it are defragmented, within an hour. Absent: when a request asks for it, and near the quota.',
     ).optional(),
     fragmentation: int32(
-      'Per cent of the file that must be free for a member to be defragmented. Absent: 50.',
+      'Per cent of the file that must be free for a member to be defragmented without a request. Absent: 50.',
     )
       .min(1)
       .max(99)
@@ -152,7 +152,7 @@ const defragment = z
     freeBytes: quantityBetween(
       '1Mi',
       '64Gi',
-      'Free space in the file that is needed besides. Absent: 100Mi.',
+      'Free space in the file that the schedule needs besides. Absent: 100Mi.',
     ).optional(),
     window: z
       .object({
@@ -161,13 +161,13 @@ const defragment = z
           message: 'must be a time of day from 00:00 to 23:59, such as 01:30',
         }),
         duration: duration('How long it stays open, such as 4h.'),
-        timeZone: timeZone('The time zone of start. Absent: UTC.').optional(),
+        timeZone: timeZone('The time zone of start and of the schedule. Absent: UTC.').optional(),
       })
-      .describe('The time of day in which a defragmentation may begin. Absent: any.')
+      .describe('The time of day in which the schedule may begin a defragmentation. Absent: any.')
       .optional(),
   })
   .describe(
-    'Gives free space in the files back to the file system: one member at a time, the leader last, never beside a snapshot.',
+    'Gives free space in the files back to the file system: one member at a time, the leader last, never beside a snapshot. A member whose database is at 80 % of its quota or more is defragmented without a schedule when enough of it is free.',
   );
 
 export const maintenance = z

@@ -33,7 +33,7 @@ const NO_LONGER_NEEDED: Readonly<Record<Kind, readonly IgnoredField[]>> = {
 
 /** An implementation of what a line names removes the line. */
 export const NOT_ACTED_ON_YET: Readonly<Record<Kind, readonly LaterField[]>> = {
-  EtcdCluster: [{ field: 'spec.maintenance.defragment' }],
+  EtcdCluster: [],
   EtcdBackup: [],
   EtcdRestore: [],
 };

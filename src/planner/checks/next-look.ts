@@ -7,6 +7,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { isAsleep } from '../model/hibernation.ts';
 import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
 import type { Situation } from '../model/situation.ts';
+import { nextRound } from '../operations/defragment/due.ts';
 
 /** How often a cluster is looked at of which something is still to come. */
 const UNSETTLED_SECONDS = 60;
@@ -69,7 +70,9 @@ function dueTimes({ now, cluster, claims, tls, backups = [] }: Situation): reado
     ({ nextRun, timeoutSeconds }) => (parseTimestamp(nextRun) ?? 0) + (timeoutSeconds + 1) * 1_000,
   );
   const deletes = cluster.config.storage.retain === 'Delete';
+  const round = nextRound(cluster.config.maintenance.defragment, now);
   return [
+    ...(round === undefined ? [] : [round]),
     ...(deletes
       ? claims.flatMap(({ owned, keptUntil }) => (owned && keptUntil !== undefined ? [keptUntil] : []))
       : []),

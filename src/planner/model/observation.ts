@@ -115,6 +115,8 @@ export interface PodFacts {
   readonly labelsLacking?: Readonly<Record<string, string>> | undefined;
   /** The container that it runs, as its kubelet reported last: another one after every start. */
   readonly container?: string | undefined;
+  /** When its member was last defragmented, in milliseconds since the epoch. */
+  readonly defragmentedAt?: number | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
   /** What etcd runs from, and with which its member was ready before that was replaced. */

@@ -8,6 +8,7 @@ import type { OperationRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
 import { createCluster, planCreation } from './create/index.ts';
+import { defragmentMembers, planDefragmentation } from './defragment/index.ts';
 import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
@@ -40,6 +41,7 @@ export const OPERATIONS: Readonly<Record<Operation, OperationRow>> = {
   replaceMember,
   rolloutCluster,
   moveLeader,
+  defragmentMembers,
   hibernateCluster,
   wakeCluster,
   repairCluster,
@@ -101,6 +103,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planGrowth,
   // A drain waits for it, also while an upgrade waits for a person; where a member joins, that was done above.
   planBudget,
+  // A database near its quota keeps every other member from being touched.
+  planDefragmentation,
   // New pods of the new version bring changed settings along, which a rollout would bring in a second round.
   planUpgrade,
   // It touches healthy members, so it waits for all that repairs.

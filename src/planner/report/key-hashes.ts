@@ -31,7 +31,9 @@ function holds({ comparedAt, members }: KeyHashes, { now, pods }: Compared): boo
   const age = now - (parseTimestamp(comparedAt) ?? 0);
   const isWhole = members.every(({ hash }) => hash !== undefined);
   if (age < 0 || age > (isWhole ? HOLDS_MS : FAILED_HOLDS_MS)) return false;
-  return members.every(member => pods.some(pod => isSame(pod, member)));
+  // What a member holds is to be asked again when its file was rewritten.
+  const isNewer = ({ defragmentedAt = 0 }: PodFacts) => defragmentedAt <= now - age;
+  return members.every(member => pods.some(pod => isSame(pod, member) && isNewer(pod)));
 }
 
 function isSame({ name, uid, container, owned }: PodFacts, member: KeyHashes['members'][number]): boolean {

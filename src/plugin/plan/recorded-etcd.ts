@@ -93,6 +93,7 @@ function silent(why: string): EtcdMember {
     promote: refuse,
     removeMember: refuse,
     moveLeader: refuse,
+    defragment: refuse,
     disarm: refuse,
     async *snapshot() {
       yield await refuse();

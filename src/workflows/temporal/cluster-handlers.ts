@@ -104,7 +104,7 @@ function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[
   const take = (sent: unknown): PersonRequest | string => {
     const request = read(sent);
     if (typeof request === 'string') cluster.refused = `${kind}: ${request}`;
-    else ask(cluster, request);
+    else ask(cluster, { ...request, at: Date.now() });
     return request;
   };
   setHandler(defineSignal<[unknown]>(kind), sent => void take(sent), { description });

@@ -45,6 +45,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitVersion: [],
   awaitAgreement: [],
   compareKeys: [],
+  defragmentMember: [],
   expandClaim: [],
   labelClaim: [],
   labelPods: [],

@@ -20,6 +20,8 @@ export type FakeProcess = {
   /** It is listed as started, and serves nobody until one more entry is written. */
   awaitsEntry: boolean;
   dbSize: number;
+  /** Of its file: bytes that nothing is in. */
+  dbFree: number;
   raftApplied: number;
   alarms: string[];
   /** Its keys are not those of the others. */

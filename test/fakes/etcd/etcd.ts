@@ -101,6 +101,7 @@ export class FakeEtcd implements EtcdPort {
       published: false,
       awaitsEntry: isNew && cluster.joinersAwaitEntry,
       dbSize: 20480,
+      dbFree: 0,
       raftApplied: 8,
       alarms: [],
       corrupt: false,
@@ -196,6 +197,7 @@ export class FakeEtcd implements EtcdPort {
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
+      defragment: () => call('defragment', defragment),
       disarm: (memberId, alarm) => call('disarm', asked => disarm(asked, memberId, alarm)),
       snapshot: options => this.#snapshot(() => call('snapshot', asked => asked), options),
       close: () => {
@@ -298,9 +300,14 @@ function statusOf(asked: FakeProcess): MemberStatus {
     raftIndex: String(asked.raftApplied),
     raftAppliedIndex: String(asked.raftApplied),
     dbSize: asked.dbSize,
-    dbSizeInUse: asked.dbSize,
+    dbSizeInUse: asked.dbSize - asked.dbFree,
     errors: [...(leaderId === undefined ? ['etcdserver: no leader'] : []), ...asked.alarms],
   };
+}
+
+function defragment(asked: FakeProcess): void {
+  asked.dbSize -= asked.dbFree;
+  asked.dbFree = 0;
 }
 
 function listOf(asked: FakeProcess): MemberList {

@@ -7,13 +7,13 @@ import type { Stored, StoredValue } from './history.ts';
 const CALL_MS = 10_000;
 const WATCH_MS = 60_000;
 
-/** Everything under `prefix`: what it holds now, and every put since revision 1. Rejects when the history was compacted, or does not come within a minute. */
+/** Everything under `prefix`: what it holds now, and every put since the first of its keys was made. Rejects when that was compacted, or does not come within a minute. */
 export async function readStored(endpoint: string, prefix: string): Promise<Stored> {
   const etcd = dial(endpoint);
   try {
-    const values = await rangeOf(etcd, prefix);
+    const { values, first } = await rangeOf(etcd, prefix);
     const last = lastOf(values);
-    return storedAt(values, last === 0 ? [] : await watchUntil(etcd, prefix, last));
+    return storedAt(values, last === 0 ? [] : await watchUntil(etcd, prefix, { first, last }));
   } finally {
     etcd.close();
   }
@@ -36,21 +36,29 @@ function lastOf(values: readonly StoredValue[]): number {
 export async function readValues(endpoint: string, prefix: string): Promise<readonly StoredValue[]> {
   const etcd = dial(endpoint);
   try {
-    return await rangeOf(etcd, prefix);
+    return (await rangeOf(etcd, prefix)).values;
   } finally {
     etcd.close();
   }
 }
 
-async function rangeOf(etcd: Etcd3, prefix: string): Promise<readonly StoredValue[]> {
+/** `first`: the revision at which the first of the keys was made. */
+async function rangeOf(
+  etcd: Etcd3,
+  prefix: string,
+): Promise<{ readonly values: readonly StoredValue[]; readonly first: number }> {
   const range = { key: Buffer.from(`${prefix}/`), range_end: Buffer.from(`${prefix}0`) };
   const { kvs } = await etcd.kv.range({ ...range, serializable: false }, { deadline: Date.now() + CALL_MS });
-  return kvs.map(storedValue);
+  return { values: kvs.map(storedValue), first: Math.min(...kvs.map(kv => Number(kv.create_revision))) };
 }
 
-/** Puts under the prefix from revision 1 until the one of revision `last`, in the order in which they come. */
-async function watchUntil(etcd: Etcd3, prefix: string, last: number): Promise<StoredValue[]> {
-  const watcher = etcd.watch().prefix(`${prefix}/`).startRevision('1').watcher();
+/** Puts under the prefix from revision `first` until the one of revision `last`, in the order in which they come. */
+async function watchUntil(
+  etcd: Etcd3,
+  prefix: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): Promise<StoredValue[]> {
+  const watcher = etcd.watch().prefix(`${prefix}/`).startRevision(String(first)).watcher();
   const events: StoredValue[] = [];
   try {
     await new Promise<void>((resolve, reject) => {

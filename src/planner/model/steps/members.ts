@@ -1,5 +1,14 @@
 /** The steps that add, start, stop and remove members. */
-import { ACTION_TIMING, list, TRANSFER_TIMING, namesOf, type NamedObject, row, WAIT_TIMING } from './row.ts';
+import {
+  ACTION_TIMING,
+  list,
+  LONG_TIMING,
+  TRANSFER_TIMING,
+  namesOf,
+  type NamedObject,
+  row,
+  WAIT_TIMING,
+} from './row.ts';
 
 export const MEMBER_STEPS = {
   awaitMembers: row<{ readonly members: readonly string[] }>({
@@ -77,6 +86,17 @@ export const MEMBER_STEPS = {
     plannedAgain: true,
     summary: ({ from, to }) => `move the leadership from ${from} to ${to}`,
   }),
+  defragmentMember: row<{
+    readonly member: string;
+    readonly id: string;
+    /** Of its pod. */
+    readonly uid: string;
+    readonly because: string;
+  }>({
+    timing: LONG_TIMING,
+    plannedAgain: true,
+    summary: ({ member, because }) => `defragment ${member}: ${because}`,
+  }),
   /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
   awaitQuiet: row<{
     /** The member that is next; absent after the last one, when the operation is to end. */
@@ -88,7 +108,7 @@ export const MEMBER_STEPS = {
     timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ before, because }) =>
-      `wait before ${before === undefined ? 'the upgrade ends' : `${before} is restarted`}: ${because}`,
+      `wait before ${before === undefined ? 'the operation ends' : `${before} is next`}: ${because}`,
   }),
   /** Every member reads all its keys up to one revision; what comes of it is recorded (report/key-hashes.ts). */
   compareKeys: row<{ readonly members: readonly NamedObject[] }>({

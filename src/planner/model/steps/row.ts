@@ -31,6 +31,15 @@ export const WAIT_TIMING: StepTiming = {
   heartbeatSeconds: HEARTBEAT_SECONDS,
 };
 
+/** It waits for its turn at a member, and then for the whole database of it. */
+export const LONG_TIMING: StepTiming = {
+  startToCloseSeconds: 3 * 3600,
+  scheduleToCloseSeconds: 6 * 3600,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  retry: { maximumSeconds: 60, attempts: 3 },
+  isTransfer: true,
+};
+
 /** It moves the data of a whole cluster, or reads all of it, for as long as that takes. */
 export const TRANSFER_TIMING: StepTiming = {
   startToCloseSeconds: 6 * 3600,

@@ -3,7 +3,7 @@
  * pods by a label that is taken off before a stop. A pod without it gets it back, unless it is the one that is to stop:
  * whatever became of the stop, nobody stays shut out.
  */
-import type { Decision, Step } from '../../model/decision.ts';
+import type { Decision, Step, StepKind } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
@@ -34,11 +34,14 @@ export function isWithdrawnOnly({ pods }: Situation, steps: readonly Step[]): bo
   return admitted.every(({ uid }) => pods.find(pod => pod.uid === uid)?.clients === 'withdrawn');
 }
 
+/** What stops a member, or keeps it from answering. */
+const TAKES_DOWN: readonly StepKind[] = ['stopMember', 'replaceImage', 'defragmentMember'];
+
 /** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */
 function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Decision): boolean {
   if (next.kind !== 'operate') return false;
   const { operation, step } = next;
-  if ((step.kind === 'stopMember' || step.kind === 'replaceImage') && step.uid === uid) return true;
+  if (TAKES_DOWN.includes(step.kind) && 'uid' in step && step.uid === uid) return true;
   if (clients !== 'withdrawn' || operation !== 'scaleCluster') return false;
   return leavingMembers(observation, observation.members).some(({ pod }) => pod?.uid === uid);
 }

@@ -22,8 +22,8 @@ export interface Rolling {
   /** What the gates say. */
   readonly obstacle: Obstacle | undefined;
   readonly steps: readonly Step[];
-  /** Who is next. */
-  readonly member: string;
+  /** Who is next; undefined: nobody, the operation is to end. */
+  readonly member: string | undefined;
   readonly approval?: Approval | undefined;
 }
 

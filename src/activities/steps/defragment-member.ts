@@ -1,0 +1,69 @@
+import { Context } from '@temporalio/activity';
+import { ANNOTATION_DEFRAGMENTED, LABEL_CLUSTER } from '../../api/names.ts';
+import type { EtcdMember } from '../../etcd/port.ts';
+import { onMember } from '../cluster/leader.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
+import { preconditionChanged } from '../runtime/failures.ts';
+import { POD } from '../runtime/kinds.ts';
+import { withMemberSlot } from '../runtime/member-slot.ts';
+import { withdraw } from './admit-members.ts';
+import { holdBudget } from './hold-budget.ts';
+import type { Perform } from './perform.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** Of the file: with less to free a call would stop the member for nothing, as when an earlier attempt has done it. */
+const WORTH_IT = 0.02;
+const MIB = 1024 ** 2;
+
+/**
+ * Defragments this very member, once nobody else does something heavy to it, and notes when on its pod. Clients are led away before, where others
+ * serve them, and nobody may be evicted meanwhile. A call that was cut off goes on in etcd: its end is waited for.
+ */
+export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, step) => {
+  const { namespace } = ref;
+  const { member: name, uid } = step;
+  const at = { ...POD, namespace, name };
+  const signal = Context.current().cancellationSignal;
+  const pod = { namespace, name, uid };
+  await withMemberSlot(deps, { pod, holder: `defragmentation of ${name}`, signal }, async () => {
+    if (await hasOthers()) await withdraw(deps, ref, [{ name, uid }]);
+    const { cluster, observation } = await stillPlanned(deps, ref, step);
+    await holdBudget(deps, ref, { member: name, cluster, seen: observation.pods });
+    const freed = await onMember(deps, observation, {
+      member: name,
+      ask: member => defragmented(member, step.id),
+    });
+    await deps.kube.patch(
+      at,
+      { metadata: { uid, annotations: { [ANNOTATION_DEFRAGMENTED]: new Date(deps.now()).toISOString() } } },
+      { type: 'merge' },
+    );
+    recordClusterEvent(deps, ref, { reason: 'MemberDefragmented', message: `${name}: ${freed}` });
+  });
+
+  async function hasOthers(): Promise<boolean> {
+    const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
+    return items.length > 1;
+  }
+};
+
+/** @returns what came of it, for people */
+async function defragmented(member: EtcdMember, id: string): Promise<string> {
+  // Answers only after what an earlier attempt has begun.
+  const { revision } = await member.linearizableRead();
+  const before = await member.status();
+  if (before.memberId !== id) throw preconditionChanged(`member ${before.memberId} answers instead of ${id}`);
+  const free = before.dbSize - before.dbSizeInUse;
+  if (free < MIB && free < WORTH_IT * before.dbSize) return `nothing to free in ${mebibytes(before.dbSize)}`;
+  const begun = performance.now();
+  await member.defragment(before.dbSize);
+  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  const [after, read] = [await member.status(), await member.linearizableRead()];
+  if (BigInt(read.revision) < BigInt(revision))
+    throw new Error(`revision ${read.revision} after the defragmentation, ${revision} before`);
+  return `the file has ${mebibytes(after.dbSize)}, ${mebibytes(before.dbSize)} before; it took ${seconds} s`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / MIB).toFixed(1)} MiB`;
+}

@@ -1,0 +1,135 @@
+/** Defragmentations from end to end on a world in memory. */
+import { describe, expect, it } from 'vitest';
+import { ANNOTATION_MAINTENANCE, LABEL_CLIENTS } from '../../src/api/names.ts';
+import { condition, created, edit, leader } from '../worlds/living-cluster.ts';
+import type { OperatorWorld } from '../worlds/operator-world.ts';
+import { poll } from '../stack/poll.ts';
+import { Users } from '../worlds/users.ts';
+
+const LONG = { timeout: 120_000 };
+const MEMBERS = ['example-0', 'example-1', 'example-2'];
+const GIB = 1024 ** 3;
+
+const processOf = (world: OperatorWorld, member: string) => {
+  const { podIP = '' } = world.kube.peek(world.pod(member))?.['status'] as { podIP?: string };
+  return world.etcd.process(podIP);
+};
+
+/** A cluster that has been quiet for long, two thirds of whose files are free. */
+async function fragmented(): Promise<OperatorWorld> {
+  const world = await created();
+  world.now += 60_000;
+  for (const member of MEMBERS)
+    Object.assign(processOf(world, member), { dbSize: 1.2 * GIB, dbFree: 0.8 * GIB });
+  return world;
+}
+
+const told = (world: OperatorWorld) =>
+  world.events.filter(({ reason }) => reason === 'MemberDefragmented').map(({ message }) => message);
+
+describe('a defragmentation', LONG, () => {
+  it('that a user requests reaches every member once, the leader last, and leads clients away from each', async () => {
+    const world = await fragmented();
+    const first = leader(world);
+    const users = new Users(world);
+    const away: string[] = [];
+    world.kube.intercept(({ verb, kind, name, body }) => {
+      const label = (body as { metadata?: { labels?: Record<string, string> } } | undefined)?.metadata
+        ?.labels;
+      if (verb === 'patch' && kind === 'Pod' && label?.[LABEL_CLIENTS] === 'withdrawn') away.push(name ?? '');
+    });
+    users.ask('defragment');
+    await users.run();
+    await users.run();
+    expect(users.heard).toEqual(['done: defragmented']);
+    expect(MEMBERS.map(member => processOf(world, member).dbFree)).toEqual([0, 0, 0]);
+    expect(told(world)).toHaveLength(3);
+    expect(told(world).at(-1)).toMatch(
+      new RegExp(`^${first}: the file has 409.6 MiB, 1228.8 MiB before; it took [0-9.]+ s$`),
+    );
+    expect(away.toSorted()).toEqual(MEMBERS);
+    for (const pod of world.kube.all('Pod')) expect(pod.metadata.labels?.[LABEL_CLIENTS]).toBe('admitted');
+    expect(world.kube.all('PodDisruptionBudget')[0]?.['spec']).toMatchObject({ minAvailable: 2 });
+    expect(world.cluster.status.lastOperation).toMatchObject({
+      type: 'defragmentMembers',
+      outcome: 'Succeeded',
+    });
+    expect(condition(world, 'Healthy')?.status).toBe('True');
+  });
+
+  it('of one member leaves the others as they are', async () => {
+    const world = await fragmented();
+    const users = new Users(world);
+    users.ask('defragment', 'example-1');
+    await users.run();
+    await users.run();
+    expect(MEMBERS.map(member => processOf(world, member).dbFree > 0)).toEqual([true, false, true]);
+  });
+
+  it('by schedule begins at its time and ends with members that have room', async () => {
+    const world = await fragmented();
+    world.now = Date.parse('2030-01-05T01:50:00Z');
+    await edit(world, { maintenance: { defragment: { schedule: '0 2 * * *' } } });
+    await world.run();
+    expect(told(world)).toEqual([]);
+    world.now = Date.parse('2030-01-05T02:01:00Z');
+    await world.run();
+    await world.run();
+    expect(told(world)).toHaveLength(3);
+    await world.run();
+    expect(told(world)).toHaveLength(3);
+  });
+
+  it('of a file that has nothing to free stops nobody', async () => {
+    const world = await created();
+    world.now += 60_000;
+    const users = new Users(world);
+    users.ask('defragment', 'example-1');
+    await users.run();
+    await users.run();
+    expect(told(world)).toEqual(['example-1: nothing to free in 0.0 MiB']);
+    expect(users.heard).toEqual(['done: defragmented']);
+  });
+
+  it('waits until a backup has been read from the member', async () => {
+    const world = await fragmented();
+    const users = new Users(world);
+    const hold = (holder: string | null) => {
+      const maintenance = holder && JSON.stringify({ holder, renewed: new Date(world.now).toISOString() });
+      const metadata = { annotations: { [ANNOTATION_MAINTENANCE]: maintenance } };
+      return world.kube.as('etcd-operator').patch(world.pod('example-1'), { metadata }, { type: 'merge' });
+    };
+    await hold('backup nightly');
+    users.ask('defragment', 'example-1');
+    const run = users.run();
+    await poll(() =>
+      Promise.resolve(condition(world, 'Progressing')?.message?.startsWith('defragment') === true),
+    );
+    const untilNow = processOf(world, 'example-1').dbFree;
+    await hold(null);
+    await run;
+    expect(untilNow).toBeGreaterThan(0);
+    expect(processOf(world, 'example-1').dbFree).toBe(0);
+  });
+
+  it('ends the same when the operator is killed at any of its calls', async () => {
+    const undisturbed = await fragmented();
+    const start = undisturbed.calls;
+    const whole = new Users(undisturbed);
+    whole.ask('defragment');
+    await whole.run();
+    for (let at = 1; at <= undisturbed.calls - start; at += 13) {
+      const world = await fragmented();
+      const users = new Users(world);
+      users.ask('defragment');
+      world.kill({ at: world.calls + at, arrives: () => at % 2 === 0 });
+      await users.run();
+      await users.run();
+      const left = MEMBERS.map(member => processOf(world, member).dbFree);
+      expect(left, `killed at call ${at}`).toEqual([0, 0, 0]);
+      expect(users.heard).toEqual(['done: defragmented']);
+      for (const pod of world.kube.all('Pod')) expect(pod.metadata.labels?.[LABEL_CLIENTS]).toBe('admitted');
+      expect(world.kube.all('PodDisruptionBudget')[0]?.['spec']).toMatchObject({ minAvailable: 2 });
+    }
+  });
+});

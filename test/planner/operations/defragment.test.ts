@@ -1,0 +1,209 @@
+/** When members are due for a defragmentation, and in which order they are reached. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
+import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
+import type { Observation } from '../../../src/planner/model/observation.ts';
+import { defragmentMembers } from '../../../src/planner/operations/defragment/index.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import {
+  aCluster,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  namesOf,
+  NOW,
+} from '../../worlds/builders.ts';
+
+const NOBODY = {};
+const GIB = 1024 ** 3;
+const HALF = { dbSize: 1.2 * GIB, dbSizeInUse: 0.4 * GIB };
+const at = (time: string): number => Date.parse(`2026-01-05T${time}Z`);
+
+interface Given {
+  readonly defragment?: NonNullable<EtcdClusterSpec['maintenance']>['defragment'];
+  readonly now?: number;
+  readonly sizes?: Partial<Extract<MemberProbe, { answered: true }>>;
+  /** When each was last defragmented. */
+  readonly last?: number;
+  readonly operation?: string;
+  readonly spec?: EtcdClusterSpec;
+}
+
+/** Three members that have been well for long, and compared a moment ago. */
+function fragmented({
+  defragment,
+  now = at('02:10:00'),
+  sizes = HALF,
+  last,
+  operation,
+  spec = {},
+}: Given): Observation {
+  const names = namesOf(3);
+  const status: EtcdClusterStatus = {
+    ...aRunningStatus(3),
+    raftTerm: '2',
+    leader: 'example-0',
+    leaderSince: '2026-01-01T00:00:00Z',
+    ...(operation !== undefined && { operation: { type: operation, startedAt: NOW, workflowID: 'w' } }),
+  };
+  return aRunningCluster(
+    {
+      now,
+      cluster: aCluster({
+        spec: { size: 3, ...(defragment && { maintenance: { defragment } }), ...spec },
+        status,
+      }),
+      pods: names.map(name =>
+        aPod({ name, readyChangedAt: at('00:00:00'), ...(last !== undefined && { defragmentedAt: last }) }),
+      ),
+      probes: Object.fromEntries(names.map(name => [name, aProbe({ name, ...sizes })])),
+      hashes: Object.fromEntries(
+        names.map(name => [name, { ok: true as const, hash: 'a', compactRevision: '1' }]),
+      ),
+    },
+    3,
+  );
+}
+
+const planned = (given: Given) => {
+  const decision = plan(fragmented(given), NOBODY);
+  return decision.kind === 'operate' && decision.operation === 'defragmentMembers'
+    ? decision.plan.map(({ summary }) => summary)
+    : decision.kind;
+};
+
+const NIGHTLY = { schedule: '0 2 * * *' };
+const BY_SCHEDULE = 'spec.maintenance.defragment asks for it';
+
+describe('a schedule', () => {
+  it('reaches the followers first, and the leader after it has handed over', () => {
+    expect(planned({ defragment: NIGHTLY })).toEqual([
+      `defragment example-1: ${BY_SCHEDULE}`,
+      `defragment example-2: ${BY_SCHEDULE}`,
+      'move the leadership from example-0 to example-1',
+      `defragment example-0: ${BY_SCHEDULE}`,
+    ]);
+  });
+
+  it.each<[string, Given]>([
+    ['before its time', { now: at('01:59:00') }],
+    ['an hour after its time', { now: at('03:00:00') }],
+    ['when a member was defragmented since', { last: at('02:05:00') }],
+    ['when less than half of the file is free', { sizes: { dbSize: GIB, dbSizeInUse: 0.51 * GIB } }],
+    ['when less than 100 MiB are free', { sizes: { dbSize: GIB / 10, dbSizeInUse: GIB / 100 } }],
+    ['outside of the window', { defragment: { ...NIGHTLY, window: { start: '03:00', duration: '4h' } } }],
+    ['while another operation is under way', { operation: 'upgradeCluster' }],
+    ['while spec.paused is true', { spec: { paused: true } }],
+  ])('defragments nobody %s', (_when, given) => {
+    expect(planned({ defragment: NIGHTLY, ...given })).toMatch(/idle|blocked/);
+  });
+
+  it.each<[string, Given]>([
+    ['in its window', { defragment: { ...NIGHTLY, window: { start: '22:00', duration: '5h' } } }],
+    [
+      'in the time zone of its window',
+      {
+        defragment: {
+          schedule: '0 3 * * *',
+          window: { start: '02:30', duration: '1h', timeZone: 'Europe/Paris' },
+        },
+      },
+    ],
+    [
+      'by rules of its own',
+      {
+        defragment: { ...NIGHTLY, fragmentation: 20, freeBytes: '2Mi' },
+        sizes: { dbSize: GIB / 100, dbSizeInUse: GIB / 200 },
+      },
+    ],
+  ])('defragments %s', (_when, given) => {
+    expect(planned(given)).toHaveLength(4);
+  });
+});
+
+describe('without a schedule', () => {
+  const FULL = { dbSize: 1.9 * GIB, dbSizeInUse: 0.4 * GIB };
+
+  it('a member whose database is near its quota is defragmented when much of it is free', () => {
+    expect(planned({ defragment: {}, sizes: FULL })).toHaveLength(4);
+  });
+
+  it('it is so also before a rollout, which a full database holds back', () => {
+    expect(planned({ defragment: {}, sizes: FULL, spec: { etcd: { snapshotCount: 7 } } })).toHaveLength(4);
+  });
+
+  it.each<[string, Given]>([
+    ['when little of it is free', { defragment: {}, sizes: { ...FULL, dbSizeInUse: 1.8 * GIB } }],
+    ['when it was tried within the hour', { defragment: {}, sizes: FULL, last: at('01:30:00') }],
+    ['when spec.maintenance.defragment is absent', { sizes: FULL }],
+  ])('is left alone %s', (_when, given) => {
+    expect(planned(given)).toBe('idle');
+  });
+});
+
+describe('a defragmentation', () => {
+  it('waits while a member raises an alarm that is not of space', () => {
+    const alarmed = fragmented({
+      defragment: NIGHTLY,
+      sizes: { ...HALF, errors: ['memberID:1 alarm:CORRUPT'] },
+    });
+    expect(plan(alarmed, NOBODY)).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    const full = fragmented({
+      defragment: NIGHTLY,
+      sizes: { ...HALF, errors: ['memberID:1 alarm:NOSPACE'] },
+    });
+    expect(plan(full, NOBODY)).toMatchObject({ kind: 'operate', operation: 'defragmentMembers' });
+  });
+
+  it('ends with a comparison of the data, which the last member has not answered since', () => {
+    const given = { defragment: NIGHTLY, last: at('02:09:00'), operation: 'defragmentMembers' };
+    const { hashes: _, ...uncompared } = fragmented(given);
+    expect(plan(uncompared, NOBODY)).toMatchObject({ kind: 'operate', step: { kind: 'compareKeys' } });
+    expect(plan(fragmented(given), NOBODY)).toMatchObject({ kind: 'idle' });
+  });
+
+  it('is looked for again when the schedule comes round', () => {
+    const decision = plan(
+      fragmented({ defragment: NIGHTLY, last: at('02:05:00'), now: at('23:00:00') }),
+      NOBODY,
+    );
+    expect(decision).toMatchObject({ kind: 'idle', nextLookSeconds: 3 * 3_600 });
+  });
+});
+
+describe('a request', () => {
+  const { request } = defragmentMembers;
+  const situation = (given: Partial<Observation> = {}) => situationOf({ ...fragmented({}), ...given });
+  const asked = { id: 1, at: at('02:00:00'), kind: 'defragment' as const, target: '', by: 'ana' };
+
+  it('is about every voter, or about the one that it names', () => {
+    const { members } = situation();
+    expect(request?.begin(situation(), undefined)).toEqual(members.map(({ id }) => id));
+    expect(request?.begin(situation(), members[1])).toEqual([members[1]?.id]);
+  });
+
+  it('about a learner is refused', () => {
+    const [first] = situation().members;
+    expect(request?.begin(situation(), first && { ...first, isLearner: true })).toMatchObject({
+      outcome: 'refused',
+      message: 'example-0 cannot be defragmented: it is a learner, was added manually, or has not started',
+    });
+  });
+
+  it('is done when each was defragmented since it was accepted, and not before', () => {
+    const ids = situation().members.map(({ id }) => id);
+    const since = (time: string) => situationOf(fragmented({ last: at(time) }));
+    expect(request?.progress(since('01:59:59'), asked, ids)).toEqual(ids);
+    expect(request?.progress(since('02:00:01'), asked, ids)).toMatchObject({ outcome: 'done' });
+  });
+
+  it('ends with the cluster that a restore replaces', () => {
+    const { incarnation, ...status } = aRunningStatus(3);
+    const restore = { uid: 'r', name: 'monday', startedAt: NOW };
+    const under = { ...status, incarnation: { ...incarnation, restore } } as EtcdClusterStatus;
+    const restored = situation({ cluster: aCluster({ spec: { size: 3 }, status: under }) });
+    expect(request?.progress(restored, asked, ['x'])).toMatchObject({ outcome: 'refused' });
+  });
+});
