@@ -20,6 +20,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
   }),
   ...exempt('each is a case of test/planner/requests/cluster.test.ts; longer runs reach most by chance', {
     'requests/abort/abortable': [
+      'not (under !== undefined && OPERATION_OF[under.kind] === operation)',
       "decision.kind === 'operate'",
       "decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation",
       'requests.length > 0',
@@ -45,11 +46,13 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/carry-out/personOf': ['kind === undefined'],
     'requests/carry-out/judge': ['verdict is absent', 'not (isOld)'],
     'requests/carry-out/superfluous': [
+      'requests.find(…)',
       'each.kind === kind',
       'twin !== undefined',
       'not (requests.length < MOST)',
     ],
     'requests/cluster/settleRequests': [
+      'not (outcome === undefined)',
       'aborted?.generation === cluster.generation',
       'abort',
       'abort && !isSpent(abort)',
@@ -64,6 +67,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/cluster/idsOf': 'all',
     'requests/common/byAge': ['not (createdAt(a) - createdAt(b))'],
     'requests/common/unfit': [
+      'now > expiresAt',
       'isOfOther || target.createdAt === undefined',
       'target.createdAt === undefined',
       'isOfOther || target.createdAt > createdAt(request) + TOGETHER_MS',
@@ -73,6 +77,8 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/common/keyOfPause': 'all',
     'requests/common/pause': ['isDone'],
     'requests/common/resume': [
+      'held !== undefined',
+      'held !== undefined && ids.includes(held.request)',
       'message',
       'isAccepted(request)',
       'message !== undefined',

@@ -190,7 +190,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       unlistedClaims: [
         'claims .filter(({ owned, token, name, uid, keptUntil, removal }) => owned && token === cluster.status.incarnation?.token && keptUntil === undefined && removal !== uid && !known.includes(name)) .map(…)',
       ],
-      isProvedLost: ['not (lossOf(observation, view) === undefined)'],
+      isProvedLost: ['not (lossOf(observation, view) === undefined)', 'graceLeftMs(observation, view) === 0'],
     },
   ),
   ...exempt(

@@ -18,6 +18,7 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
     isWithdrawnOnly: ["not (step.kind === 'admitMembers')"],
     closingSteps: ['firstObstacle(observation, unsafe) !== undefined'],
     takingBack: ["not (decision.kind === 'operate')"],
+    admitting: ['stopOf(first, observation, actor) !== undefined'],
     firstDecision: ['not (!isStopped || !isSkipped(actor, wanted))'],
     stopOf: ['failed?.operation === operation', 'isItself'],
     abortOf: ['not (aborted.generation === cluster.generation)'],
@@ -45,6 +46,7 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
   }),
   ...exempt('an alarm that a rollout leaves: test/planner/operations/rollout/rollout.test.ts', {
     stillFull: ['not (alarms.length === 0)'],
+    alarmsOfSpace: ['not (probe.answered)'],
   }),
   ...exempt(
     'a corrected creation and upgrade: test/activities/correction-life.test.ts, upgrade-repository.test.ts',

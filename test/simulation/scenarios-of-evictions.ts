@@ -107,7 +107,6 @@ export const evictionScenarios = {
     await scripted.create({ size: 3 });
     const { world } = scripted;
     world.edit({ paused: true });
-    await scripted.blockedBy('Paused');
     const { budget } = world.disruptions;
     if (budget === undefined) throw new Breach('there is no budget');
     const { minAvailable: _, ...spec } = budget['spec'] as Record<string, unknown>;

@@ -23,7 +23,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   createMember: ['scale up', 'replace a lost member', 'replace a healthy member'],
   sealMembers: ['scale up', 'replace a lost member', 'replace a healthy member'],
   promoteLearner: ['scale up', 'replace a lost member', 'replace a healthy member'],
-  moveLeader: ['replace a healthy member'],
+  moveLeader: ['replace a healthy member', 'defragment every member'],
   stopMember: ['scale down', 'replace a healthy member'],
   removeMember: ['scale down', 'replace a lost member', 'replace a healthy member'],
   retireMember: ['scale down', 'replace a healthy member'],
@@ -45,7 +45,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitVersion: [],
   awaitAgreement: [],
   compareKeys: [],
-  defragmentMember: [],
+  defragmentMember: ['defragment every member'],
   expandClaim: [],
   labelClaim: [],
   labelPods: [],
@@ -109,6 +109,15 @@ const replaceHealthy: Swept = {
   lost: 1,
 };
 
+/** Of members that have nothing to free: what is done to them besides is the same. */
+const defragment: Swept = {
+  title: 'defragment every member',
+  operation: 'defragmentMembers',
+  begin: operations => operations.signal('defragment', {}),
+  size: SIZE,
+  lost: 0,
+};
+
 const struck: Record<string, Set<string>> = {};
 
 /** Fails unless a kill came after each step of the planner that this sweep is to meet. */
@@ -160,7 +169,7 @@ test('scaling up and down survives the death of the operator in each step', asyn
   expectNoneMissed(down);
 }, 1_800_000);
 
-test.each([replaceLost, replaceHealthy])(
+test.each([replaceLost, replaceHealthy, defragment])(
   '$title',
   async replace => {
     const operations = await openOperations(world(), at);
