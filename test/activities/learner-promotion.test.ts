@@ -36,6 +36,28 @@ describe('a learner that lacks nothing', () => {
   });
 });
 
+describe('an alarm', () => {
+  it('that the learner itself raises keeps it from being promoted, and stays', async () => {
+    const { world, step } = await aboutToPromote();
+    const learner = [...world.etcd.clusters[0]!.processes].find(({ id }) => id === step.id)!;
+    const alarm = `memberID:${BigInt(`0x${step.id}`)} alarm:NOSPACE `;
+    learner.alarms.push(alarm);
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual(['example-1']);
+    expect(learner.alarms).toEqual([alarm]);
+  });
+
+  it('of a learner that serves no one yet is not taken back for the entry that it waits for', async () => {
+    const { world, step } = await aboutToPromote({ joinersAwaitEntry: true });
+    const alarm = `memberID:${BigInt(`0x${step.id}`)} alarm:NOSPACE `;
+    // etcd lists every alarm at every member (server/etcdserver/api/v3rpc/maintenance.go, Status).
+    for (const { alarms } of world.etcd.clusters[0]!.processes) alarms.push(alarm);
+    await world.perform(step);
+    expect(learnersOf(world)).toEqual(['example-1']);
+    for (const { alarms } of world.etcd.clusters[0]!.processes) expect(alarms).toEqual([alarm]);
+  });
+});
+
 describe('a learner that is listed as started and serves no one until something is written', () => {
   it('is promoted in a cluster that no one writes to', async () => {
     const { world, step } = await aboutToPromote({ joinersAwaitEntry: true });

@@ -43,7 +43,7 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
       throw preconditionChanged(`${step.member} is not a member`);
     if (isVoter(view)) return admitted(deps, ref, view?.pod);
     if (!mayBePromoted(view?.pod)) return 'trouble';
-    if (isSilent(observation, view)) await writeEntry(deps, observation, step);
+    if (isSilent(observation, view) && !isAlarmed(observation)) await writeEntry(deps, observation, step);
     since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
@@ -75,8 +75,12 @@ async function stillFollows(
   await writeEntry(deps, observation, step);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
-  const others = everyVoterHealthy(situationOf(after.observation).members) === undefined;
-  return others && hasAppliedMoreThan(after.observation, step.member, head);
+  const situation = situationOf(after.observation);
+  return (
+    !isAlarmed(situation) &&
+    everyVoterHealthy(situation.members) === undefined &&
+    hasAppliedMoreThan(situation, step.member, head)
+  );
 }
 
 async function observeLiving(deps: Dependencies, ref: ClusterRef): Promise<Situation> {
@@ -99,7 +103,14 @@ function isSilent({ probes }: Situation, view: MemberView | undefined): boolean 
   return view?.started === true && probes[view.name]?.answered !== true;
 }
 
-/** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. */
+/** Whether a member reports an alarm: etcd lists those of all members at each of them (api/v3rpc/maintenance.go, Status). */
+function isAlarmed({ probes }: Situation): boolean {
+  return Object.values(probes).some(
+    probe => probe.answered && probe.errors.some(error => /NOSPACE|CORRUPT/.test(error)),
+  );
+}
+
+/** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. Not to be called while one stands. */
 async function writeEntry(deps: Dependencies, observation: Situation, { id }: PromoteLearner): Promise<void> {
   await onLeader(deps, observation, leader => leader.disarm(id, 'NOSPACE'));
 }
