@@ -29,29 +29,28 @@ import { restoreUnderWay } from './model/restore-of-cluster.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
 export function plan(observation: Observation | undefined, actor: Actor): Decision {
-  return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation), actor);
+  return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation, actor));
 }
 
 /** The same, of a situation that is worked out already. */
-export function decide(situation: Situation, actor: Actor): Decision {
-  const seen = { ...situation, actor };
-  const decision = admitting(closing(firstDecision(seen, actor), seen, actor), seen, actor);
-  return withActor(decision, actor);
+export function decide(situation: Situation): Decision {
+  const decision = admitting(closing(firstDecision(situation), situation), situation);
+  return withActor(decision, situation.actor);
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
-function firstDecision(observation: Situation, actor: Actor): Stopped {
+function firstDecision(situation: Situation): Stopped {
   let passedOver: Stopped | undefined;
   for (const planner of PLANNERS) {
-    const wanted = asRestore(planner(observation), observation);
+    const wanted = asRestore(planner(situation), situation);
     if (wanted === undefined) continue;
-    const decision = unlessStopped(wanted, observation, actor);
+    const decision = unlessStopped(wanted, situation);
     const isStopped = wanted.kind === 'operate' && decision.kind === 'blocked';
     const found = { decision, stopped: isStopped ? wanted : undefined };
-    if (!isStopped || !isSkipped(actor, wanted)) return found;
+    if (!isStopped || !isSkipped(situation.actor, wanted)) return found;
     passedOver ??= found;
   }
-  return passedOver ?? { decision: idle(nextLookSeconds(observation)), stopped: undefined };
+  return passedOver ?? { decision: idle(nextLookSeconds(situation)), stopped: undefined };
 }
 
 /** A decision, and the work that it says is stopped. */
@@ -64,12 +63,12 @@ interface Stopped {
  * What users, or a step that failed, have stopped is stopped when nothing is left half done: a member that the operator itself
  * took away is given back first (docs/decisions/0126-tried-before-and-closed-after.md).
  */
-function closing({ decision, stopped }: Stopped, observation: Situation, actor: Actor): Decision {
+function closing({ decision, stopped }: Stopped, situation: Situation): Decision {
   if (decision.kind !== 'blocked') return decision;
-  const steps = closingSteps(observation, stopped);
+  const steps = closingSteps(situation, stopped);
   if (steps.length === 0) return decision;
-  const work = asClosing(operate(underWay(observation) ?? 'repairCluster', steps));
-  return unlessStopped(work, observation, actor);
+  const work = asClosing(operate(underWay(situation) ?? 'repairCluster', steps));
+  return unlessStopped(work, situation);
 }
 
 /** The operation that is recorded as being under way. */
@@ -79,15 +78,15 @@ function underWay({ cluster }: Situation): Operation | undefined {
 }
 
 /** Members that clients are shut out from without need are opened first, as a part of what is under way. */
-function admitting(decision: Decision, observation: Situation, actor: Actor): Decision {
-  const steps = clientRoutingSteps(observation, decision);
+function admitting(decision: Decision, situation: Situation): Decision {
+  const steps = clientRoutingSteps(situation, decision);
   if (steps.length === 0) return decision;
   const operation =
-    decision.kind === 'operate' ? decision.operation : (underWay(observation) ?? 'repairCluster');
+    decision.kind === 'operate' ? decision.operation : (underWay(situation) ?? 'repairCluster');
   // A member whose clients were withdrawn for something that was aborted or is paused is admitted again.
-  const asEnd = isWithdrawnOnly(observation, steps) ? asClosing : asRollback;
+  const asEnd = isWithdrawnOnly(situation, steps) ? asClosing : asRollback;
   const first = asEnd(operate(operation, steps));
-  if (stopOf(first, observation, actor) !== undefined) return decision;
+  if (stopOf(first, situation) !== undefined) return decision;
   return { ...first, plan: [...first.plan, ...('plan' in decision ? decision.plan : [])] };
 }
 
@@ -115,21 +114,21 @@ function asRestore(decision: Decision | undefined, { cluster }: Situation): Deci
 }
 
 /** Work that users stopped is shown, not done. */
-function unlessStopped(decision: Decision, observation: Situation, actor: Actor): Decision {
+function unlessStopped(decision: Decision, situation: Situation): Decision {
   if (decision.kind !== 'operate') return decision;
-  const stop = stopOf(decision, observation, actor);
+  const stop = stopOf(decision, situation);
   if (stop === undefined) return decision;
   return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
 }
 
-function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | undefined {
-  const { cluster } = observation;
+function stopOf(work: Work, situation: Situation): Obstacle | undefined {
+  const { actor, cluster } = situation;
   const { operation, step, undo, closes, subject } = work;
   const { failed } = actor;
   if (closes !== undefined) {
     // Only what failed itself waits for its back-off.
     const isItself = failed?.operation === operation && (failed.step ?? step.kind) === step.kind;
-    return isItself ? stepFailed(failed, observation) : undefined;
+    return isItself ? stepFailed(failed, situation) : undefined;
   }
   if (actor.paused !== undefined) {
     return {
@@ -140,7 +139,7 @@ function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | un
   if (cluster.config.paused && OPERATIONS[operation].ignoresPause !== true) {
     return { reason: 'Paused', message: 'spec.paused is true; set it to false to continue' };
   }
-  const aborted = abortOf({ actor, cluster }, { operation, subject });
+  const aborted = abortOf(situation, { operation, subject });
   if (undo === undefined && aborted !== undefined) {
     return {
       reason: 'Aborted',
@@ -148,7 +147,7 @@ function stopOf(work: Work, observation: Situation, actor: Actor): Obstacle | un
     };
   }
   return failed !== undefined && hasFailed(actor, { operation, step })
-    ? stepFailed(failed, observation)
+    ? stepFailed(failed, situation)
     : undefined;
 }
 

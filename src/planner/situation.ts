@@ -1,14 +1,16 @@
 /** Works out the situation from what was observed. The one place where members are joined and the goal is judged. */
+import type { Actor } from './model/actor.ts';
 import { leaderAmong } from './model/member-probe.ts';
 import { memberViews } from './model/member-view.ts';
 import type { Observation } from './model/observation.ts';
 import type { Situation } from './model/situation.ts';
 import { upgradeGoal } from './operations/upgrade/goal.ts';
 
-/** The situation that was observed. */
-export function situationOf(observation: Observation): Situation {
+/** The situation that was observed, and what users want in it. */
+export function situationOf(observation: Observation, actor: Actor = {}): Situation {
   const known = {
     ...observation,
+    actor,
     members: memberViews(observation),
     leader: leaderAmong(observation.probes),
   };

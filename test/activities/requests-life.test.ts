@@ -1,7 +1,7 @@
 /** What users ask for while a cluster runs, from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import { leader, podUids, voters } from '../worlds/living-cluster.ts';
+import { condition, leader, podUids, voters } from '../worlds/living-cluster.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 import { Users } from '../worlds/users.ts';
 
@@ -66,6 +66,30 @@ describe('replaceMember', LONG, () => {
     const { lastOperation, replacements } = world.cluster.status;
     expect(lastOperation).toMatchObject({ type: 'replaceMember', outcome: 'Succeeded' });
     expect(replacements).toBeUndefined();
+  });
+
+  it('does not count the member that is added first as one too many for an upgrade', async () => {
+    const { world, users } = await created({ version: '3.6.15' });
+    const members = () => world.etcd.clusters[0]?.rows.length ?? 0;
+    const patch = { spec: { version: '3.6.16' } };
+    await world.kube.as('kubectl').patch(world.resource, patch, { type: 'merge' });
+    world.kube.mutate(
+      world.resource,
+      ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+    );
+    while ((world.cluster.status.targetVersion ?? '') === '') await users.step();
+    const [healthy = ''] = voters(world).filter(name => name !== leader(world));
+    users.ask('replaceMember', healthy);
+    const said: string[] = [];
+    while (members() === 3 && said.length < 40) {
+      await users.step();
+      said.push(condition(world, 'Upgrading')?.message ?? '');
+    }
+    await users.step();
+    said.push(condition(world, 'Upgrading')?.message ?? '');
+    expect(members()).toBe(4);
+    expect(said.at(-1)).toContain('from 3.6.15 to 3.6.16');
+    expect(said.at(-1)).not.toContain('spec.size');
   });
 
   it('of the leader has it hand over first, and keeps its claim when storage.retain says so', async () => {

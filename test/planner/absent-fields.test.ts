@@ -193,7 +193,7 @@ function seen(then: EtcdCluster, now: EtcdCluster): Observation {
 function report(observation: Observation, decision: Decision): EtcdClusterStatus {
   const members = observedMembers(situationOf(observation));
   return statusOf(
-    { observation: situationOf(observation), decision, actor: {}, members },
+    { observation: situationOf(observation), decision, members },
     { workflowId: 'w', now: NOW },
   );
 }

@@ -81,7 +81,6 @@ function look(observation: Observation): void {
   const findings = {
     observation: situationOf(observation),
     decision,
-    actor: {},
     members: observedMembers(situationOf(observation)),
   };
   const status = statusOf(findings, { workflowId: 'etcdcluster/shop/example', now: NOW });

@@ -5,7 +5,6 @@ import { consentTo } from '../../src/planner/checks/consent.ts';
 import { parseCommandLine } from '../../src/plugin/arguments/parse.ts';
 import { approveWords, waitingApproval } from '../../src/plugin/requests/waiting-approval.ts';
 import { explanationOf } from '../../src/plugin/views/explain.ts';
-import { anObservation } from '../worlds/builders.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 /** A cluster of which the planner says that it awaits this approval. */
@@ -14,7 +13,7 @@ function waitingFor(
   ids: readonly string[],
   why: string,
 ): EtcdCluster {
-  const answer = consentTo(anObservation(), { operation, ids }, { reason: 'NotProvedLost', message: why });
+  const answer = consentTo({ actor: {}, now: 0 }, { operation, ids }, { reason: 'NotProvedLost', message: why });
   if (!('obstacle' in answer)) throw new Error('nobody approved');
   const { message } = answer.obstacle;
   const condition = {

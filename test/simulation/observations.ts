@@ -75,9 +75,9 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
 
 /** Why the decision must not be; undefined when nothing speaks against it. What is recorded of it must be reported, too. */
 function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
-  const members = observedMembers(situationOf(observation));
+  const situation = situationOf(observation, actor);
   statusOf(
-    { observation: situationOf(observation), decision, actor, members },
+    { observation: situation, decision, members: observedMembers(situation) },
     { workflowId: 'w', now: new Date(observation.now).toISOString() },
   );
   return decision.kind === 'operate' ? forbidden(observation, actor, decision) : undefined;

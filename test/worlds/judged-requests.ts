@@ -27,10 +27,13 @@ export function judgingRequests({ assess, ...others }: Activities, kube: KubeCli
       const requests = await requestsAbout(kube, { kind: 'EtcdCluster', ...ref });
       const well = aRunningCluster();
       const status = { ...well.cluster.status, ...(holds && { userRequests: holds }) };
-      const situation = situationOf({ ...well, now, requests, cluster: { ...well.cluster, status } });
+      const situation = situationOf(
+        { ...well, now, requests, cluster: { ...well.cluster, status } },
+        context.actor,
+      );
       const { workflowId } = context;
       const target = { kind: 'EtcdCluster', ...ref, workflowId, createdAt: 0 } as const;
-      const settled = settleRequests(situation, context.actor, target);
+      const settled = settleRequests(situation, target);
       const judge = { workflowId, now };
       const changes = await recordAccepted(deps, settled.changes, judge);
       ({ holds } = settled);

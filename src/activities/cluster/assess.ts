@@ -143,44 +143,43 @@ async function pass(
   const isRecent = deps.time.now() - begun < RECENT_MS;
   // What users asked for since the pass was asked for is not known to another attempt of it.
   const isFirst = context.repaired.length === 0 && Context.current().info.attempt === 1;
-  const step =
-    isRecent && isFirst ? repairInPass(first.observation, first.settled.actor, first.decision) : undefined;
+  const step = isRecent && isFirst ? repairInPass(first.situation, first.decision) : undefined;
   if (step !== undefined) {
     const hasTime = { ...deps, kube: withTimeLimit(deps.kube, () => begun + REPAIR_MS - deps.time.now()) };
     if (await repair(hasTime, first.cluster, step)) context.repaired.push(step);
   }
   const seen = step === undefined ? first : await look(deps, ref, context);
   if (seen === undefined) return gone(deps, ref);
-  const { cluster, observation, decision, settled } = seen;
+  const { cluster, decision, settled } = seen;
   const { holds, revoked, verdicts } = settled;
   const judge = {
     workflowId: context.workflowId,
     runId: runOfPass(context.workflowId),
-    now: observation.now,
+    now: seen.situation.now,
   };
   const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
   // What a pass has fixed, no run of an operation has.
   const { ran: _, ...withoutRun } = settled.actor;
-  const actor = context.repaired.length === 0 ? settled.actor : withoutRun;
-  const findings = { observation, decision, actor, holds, members: observedMembers(observation) };
+  const situation = context.repaired.length === 0 ? seen.situation : { ...seen.situation, actor: withoutRun };
+  const findings = { observation: situation, decision, holds, members: observedMembers(situation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {
     status,
     events: ({ before, after }) => transitions(before, after),
   });
-  await recordOutcomes(deps, { changes, requests: observation.requests ?? [] }, judge);
+  await recordOutcomes(deps, { changes, requests: situation.requests ?? [] }, judge);
   logStep(deps, cluster, status);
   deps.onPass({
     decision: decision.kind,
     ended: endedOperation(cluster.status ?? {}, status),
-    upgraded: upgradedMembers(observation, status),
+    upgraded: upgradedMembers(situation, status),
     repaired: context.repaired[0]?.kind,
   });
   return {
     decision,
-    generation: observation.cluster.generation,
-    summary: summaryOf(observation, status),
+    generation: situation.cluster.generation,
+    summary: summaryOf(situation, status),
     ...(verdicts.length > 0 && { verdicts }),
     ...holdingOf(settled),
     ...(Object.keys(revoked).length > 0 && { revoked }),
@@ -202,7 +201,7 @@ function holdingOf({ holds, actor }: Settled): Pick<Assessment, 'holding'> {
 
 interface Look {
   readonly cluster: EtcdCluster;
-  readonly observation: Situation;
+  readonly situation: Situation;
   readonly decision: Decision;
   readonly settled: Settled;
 }
@@ -211,12 +210,13 @@ interface Look {
 async function look(deps: Dependencies, ref: ClusterRef, context: PassContext): Promise<Look | undefined> {
   const seen = await observe(deps, ref);
   if (seen === undefined) return undefined;
-  const observation = situationOf(seen.observation);
+  const before = situationOf(seen.observation, context.actor);
   const { cluster } = seen;
   const createdAt = parseTimestamp(cluster.metadata.creationTimestamp ?? undefined) ?? 0;
   const target = { kind: 'EtcdCluster', ...ref, workflowId: context.workflowId, createdAt } as const;
-  const settled = settleRequests(observation, context.actor, target);
-  return { cluster, observation, decision: decide(observation, settled.actor), settled };
+  const settled = settleRequests(before, target);
+  const situation = { ...before, actor: settled.actor };
+  return { cluster, situation, decision: decide(situation), settled };
 }
 
 /** Whether the step was performed. What is refused is left to an operation, which tries again and says what is wrong. */

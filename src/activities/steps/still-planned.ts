@@ -24,8 +24,8 @@ export async function stillPlanned(
   const isForTheLiving = step.kind !== 'forceDeletePods';
   if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');
-  const observation = situationOf(seen.observation);
-  const decision = decide(observation, step.plannedUpon ?? {});
+  const observation = situationOf(seen.observation, step.plannedUpon);
+  const decision = decide(observation);
   if (decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
     const instead = decision.kind === 'blocked' ? decision.message : 'another step is planned now';
     throw preconditionChanged(`${step.kind} is not performed: ${instead}`);

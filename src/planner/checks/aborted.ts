@@ -6,10 +6,10 @@ import type { ClusterFacts } from '../model/observation.ts';
  * and the specification has not changed since. `subject`: as the decision says, or what the operation is known to have been about.
  */
 export function abortOf(
-  { actor, cluster }: { readonly actor?: Actor; readonly cluster: Pick<ClusterFacts, 'generation'> },
+  { actor, cluster }: { readonly actor: Actor; readonly cluster: Pick<ClusterFacts, 'generation'> },
   { operation, subject }: { readonly operation: string; readonly subject?: string | undefined },
 ): Actor['aborted'] {
-  const { aborted } = actor ?? {};
+  const { aborted } = actor;
   if (aborted?.operation !== operation || aborted.subject !== subject) return undefined;
   return aborted.generation === cluster.generation ? aborted : undefined;
 }

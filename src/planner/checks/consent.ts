@@ -1,14 +1,14 @@
 /**
  * Steps that are not taken without a person. A planner asks for consent to exactly one thing, named by ids that are
- * never used for another; until it is each the plan is blocked, and the message says what to send
- * (docs/operations/intervene.md, "Approving").
+ * never used for another; until it is given the plan is blocked, and the message says what to send
+ * (docs/operations/intervene.md, "Approvals").
  */
 import { approves } from '../../api/values/consent.ts';
 import type { Consent, Obstacle } from '../model/decision.ts';
-import type { Observation } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 import type { Approval } from '../model/actor.ts';
 
-/** Consent was each, and by which approval, or what to report to users until it is. */
+/** Consent was given, and by which approval, or what to report to users until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };
 
 /**
@@ -16,11 +16,11 @@ export type Answer = { readonly approval: Approval } | { readonly obstacle: Obst
  * step uses it up. `why` says what stands in the way without it; its reason is shown as it is.
  */
 export function consentTo(
-  { actor, now }: Observation,
+  { actor, now }: Pick<Situation, 'actor' | 'now'>,
   consent: Consent,
   why: Pick<Obstacle, 'reason' | 'message'>,
 ): Answer {
-  const approval = actor?.approvals?.find(each => now < each.expiresAt && approves(each, consent));
+  const approval = actor.approvals?.find(each => now < each.expiresAt && approves(each, consent));
   if (approval !== undefined) return { approval };
   return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
 }

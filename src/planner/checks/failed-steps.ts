@@ -10,8 +10,7 @@ import type { Actor } from '../model/actor.ts';
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 
 /** Whether this very step failed lately, and others continue without it. */
-export function isSkipped(actor: Actor | undefined, { operation, step }: Work): boolean {
-  const { failed } = actor ?? {};
+export function isSkipped({ failed }: Actor, { operation, step }: Work): boolean {
   return failed?.operation === operation && failed.step === step.kind && isNonBlockingFailure({ failed });
 }
 
@@ -22,8 +21,7 @@ export function isNonBlockingFailure({ failed }: Pick<Actor, 'failed'>): boolean
 }
 
 /** Whether this step waits for its back-off: it failed itself, or a step of its operation that others depend on did. */
-export function hasFailed(actor: Actor | undefined, { operation, step }: Work): boolean {
-  const { failed } = actor ?? {};
+export function hasFailed({ failed }: Actor, { operation, step }: Work): boolean {
   if (failed?.operation !== operation) return false;
   return failed.step === step.kind || !isNonBlockingFailure({ failed });
 }

@@ -11,7 +11,7 @@ import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /** The request whose turn it is; undefined when nobody asked for anything. */
 export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): PersonRequest | undefined {
-  return actor?.requests?.find(({ ids }) => ids !== undefined);
+  return actor.requests?.find(({ ids }) => ids !== undefined);
 }
 
 /** The ids that a request of this kind is about, when its turn has come. */

@@ -7,6 +7,7 @@ import { consentTo } from './consent.ts';
 import { isTerminationOverdue } from '../model/member-names.ts';
 import { identify } from '../model/steps/row.ts';
 import type { Observation, PodFacts } from '../model/observation.ts';
+import type { Situation } from '../model/situation.ts';
 
 /** How often it is checked again: a pod that goes is reported at once, a Node is not. */
 const CHECK_MS = 30_000;
@@ -28,7 +29,7 @@ export function podsToEnd({ pods, now }: Pick<Observation, 'pods' | 'now'>): {
  * taken away, the others when a person approves. `rest`: what follows.
  */
 export function planStuckPods(
-  observation: Observation,
+  observation: Pick<Situation, 'actor' | 'now' | 'pods'>,
   operation: Operation,
   rest: readonly Step[],
 ): Decision | undefined {

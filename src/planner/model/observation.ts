@@ -8,7 +8,6 @@ import type { ClusterConfig } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster, EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { FirstStart } from '../../objects/first-start.ts';
 import type { TrustedAuthorities } from '../../objects/trusted.ts';
-import type { Actor } from './actor.ts';
 import type { MemberProbe } from './member-probe.ts';
 import type { TlsFacts } from './tls-facts.ts';
 
@@ -267,6 +266,4 @@ export interface Observation {
   readonly restoresEnded?: readonly string[] | undefined;
   /** The EtcdRequests about this cluster, finished ones included. */
   readonly requests?: readonly EtcdRequest[] | undefined;
-  /** What users said; put here by `plan`, so that every planner can ask. */
-  readonly actor?: Actor;
 }

@@ -7,7 +7,7 @@ import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
-import { type Actor, attribution } from '../model/actor.ts';
+import { attribution } from '../model/actor.ts';
 import type { UserRequests } from '../requests/common.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
@@ -31,7 +31,6 @@ import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
 export interface Findings {
   readonly observation: Situation;
   readonly decision: Decision;
-  readonly actor: Actor;
   /** What holds of EtcdRequests. */
   readonly holds?: UserRequests | undefined;
   readonly members: readonly ObservedMember[];
@@ -321,7 +320,8 @@ function heldUp({ decision, observation, members }: Findings): ConditionFinding[
   return unknown.length === 0 ? [] : [finding('Recovering', 'NoEvidence', complaintsOf(unknown))];
 }
 
-function paused({ observation, actor }: Findings): ConditionFinding[] {
+function paused({ observation }: Findings): ConditionFinding[] {
+  const { actor } = observation;
   if (actor.paused !== undefined)
     return [finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`)];
   return observation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];

@@ -55,11 +55,11 @@ export function historyAfter(
  * @param request what somebody asked for, when the operation carries that out
  */
 export function causeOf(
-  { observation, actor }: Findings,
+  { observation }: Findings,
   decision: Work,
   { before, request }: { readonly before?: Cause | undefined; readonly request?: PersonRequest | undefined },
 ): Cause {
-  const approval = actor.approvals?.find(({ id }) => id === decision.approval);
+  const approval = observation.actor.approvals?.find(({ id }) => id === decision.approval);
   const change = OPERATIONS[decision.operation].change?.(observation);
   const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(observation);
   const began = before ?? {

@@ -19,7 +19,7 @@ export type OperationResult = Pick<LastOperation, 'outcome' | 'message'>;
  * without a quorum whether it has done what it was for.
  */
 export function outcomeOf(findings: Findings, operation: OperationStatus): OperationResult | undefined {
-  const { decision, observation, actor } = findings;
+  const { decision, observation } = findings;
   const by = abortedBy(findings, operation);
   if (by !== undefined) return { outcome: 'Aborted', message: by };
   if (isReached(findings, operation)) return { outcome: 'Succeeded' };
@@ -27,7 +27,7 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Opera
   const undone = goal === undefined ? undefined : rowOf(operation.type)?.undone?.(observation, goal);
   if (undone !== undefined) return { outcome: 'RolledBack', message: undone };
   if (isHeldUp(findings, operation)) return undefined;
-  const { failed } = actor;
+  const { failed } = observation.actor;
   if (failed?.operation === operation.type) return { outcome: 'Failed', message: failed.message };
   if (decision.kind === 'operate') {
     const message = `${decision.operation} goes first: ${decision.plan[0]?.summary ?? ''}`;
@@ -52,14 +52,10 @@ export function goalOf(findings: Findings, before: string | undefined): string |
 
 /** Who stopped it, when somebody did: also by taking back what was asked for. */
 function abortedBy(findings: Findings, { type, goal }: OperationStatus): string | undefined {
-  const {
-    decision,
-    actor,
-    observation: { cluster },
-  } = findings;
+  const { decision, observation } = findings;
   // Where nobody knows any more what it was about, the abort is taken for one of it.
-  const subject = rowOf(type)?.subject?.(findings.observation, goal) ?? actor.aborted?.subject;
-  const aborted = abortOf({ actor, cluster }, { operation: type, subject });
+  const subject = rowOf(type)?.subject?.(observation, goal) ?? observation.actor.aborted?.subject;
+  const aborted = abortOf(observation, { operation: type, subject });
   if (aborted !== undefined && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
   const isOfRequest = Object.values<string>(OPERATION_OF).includes(type);
@@ -87,8 +83,8 @@ function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus
 }
 
 /** What somebody asked for, when it is its turn and such an operation carries it out. */
-export function requestFor({ actor }: Findings, type: string): PersonRequest | undefined {
-  const request = requestUnderWay({ actor });
+export function requestFor({ observation }: Findings, type: string): PersonRequest | undefined {
+  const request = requestUnderWay(observation);
   return request !== undefined && OPERATION_OF[request.kind] === type ? request : undefined;
 }
 

@@ -173,7 +173,7 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
     lastOperation: now ?? lastOperation,
     history:
       operation && now
-        ? historyAfter(history, { cause: operation, ended: now }, findings.actor.ran)
+        ? historyAfter(history, { cause: operation, ended: now }, findings.observation.actor.ran)
         : history,
   };
   if (decision.kind === 'operate')

@@ -26,7 +26,7 @@ const REQUESTS = 'requests';
 function abortable(draft: Draft): Aborting | undefined {
   const { situation } = draft;
   const actor = actorOf(draft);
-  const decision = decide(situation, actor);
+  const decision = decide({ ...situation, actor });
   if (decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation) {
     const { operation, subject } = decision;
     const under = requestUnderWay({ actor });

@@ -26,7 +26,7 @@ export function approve(draft: Draft, request: EtcdRequest): Draft {
   const isKnown = approvals.some(each => each.request === uid) || sent.spent?.includes(uid) === true;
   if (isKnown) return withChange(draft, change);
   if (!isAccepted(request)) {
-    const decision = decide(situation, actorOf(draft));
+    const decision = decide({ ...situation, actor: actorOf(draft) });
     const consent = decision.kind === 'blocked' ? decision.consent : undefined;
     if (consent === undefined || !approves({ operation, ids }, consent)) {
       const needed =

@@ -37,9 +37,9 @@ export interface Settled {
   readonly verdicts: readonly Verdict[];
 }
 
-/** Judges every open request of the cluster. */
-export function settleRequests(situation: Situation, actor: Actor, target: Target): Settled {
-  const { cluster, now, requests = [] } = situation;
+/** Judges every open request of the cluster. @param situation with what the workflow holds of users as its actor */
+export function settleRequests(situation: Situation, target: Target): Settled {
+  const { actor, cluster, now, requests = [] } = situation;
   const { pause: held, abort: aborted, approvals = [] } = cluster.status.userRequests ?? {};
   const isSpent = ({ request }: { readonly request: string }) => actor.spent?.includes(request) === true;
   const abort = aborted?.generation === cluster.generation ? aborted : undefined;

@@ -44,8 +44,8 @@ export async function plannedFor(cluster: KubeObject, { kube, actor, now }: Plan
     { namespace, name, uid },
   );
   if (seen === undefined) return { decision: plan(undefined, actor), change: '' };
-  const situation = situationOf(seen.observation);
-  const decision = decide(situation, actor);
+  const situation = situationOf(seen.observation, actor);
+  const decision = decide(situation);
   const change = decision.kind === 'operate' ? OPERATIONS[decision.operation].change?.(situation) : undefined;
   return { decision, change: change === undefined ? '' : changeOf(change) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { consentTo } from '../../../src/planner/checks/consent.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
 import { anObservation } from '../../worlds/builders.ts';
 
 const CONSENT = { operation: 'replaceMember', ids: ['8e9e05c5', 'c0ffee'] } as const;
@@ -14,7 +15,7 @@ const GIVEN = {
 };
 
 function asked(approvals?: readonly (typeof GIVEN)[]) {
-  return consentTo({ ...anObservation(), ...(approvals && { actor: { approvals } }) }, CONSENT, WHY);
+  return consentTo(situationOf(anObservation(), approvals && { approvals }), CONSENT, WHY);
 }
 
 describe('consent', () => {

@@ -220,7 +220,6 @@ describe('claims that lost their stamps together with the status', () => {
     const findings = {
       observation: situationOf(seen),
       decision: plan(seen, {}),
-      actor: {},
       members: observedMembers(situationOf(seen)),
     };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).incarnation?.rebuilt).toBeUndefined();
@@ -322,7 +321,7 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     const decision = plan(switched, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'ModeSwitched', plan: [] });
     const members = observedMembers(situationOf(switched));
-    const reported = conditionsOf({ observation: situationOf(switched), decision, actor: {}, members });
+    const reported = conditionsOf({ observation: situationOf(switched), decision, members });
     expect(reported.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
     expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });

@@ -28,7 +28,7 @@ import { situationOf } from '../../../src/planner/situation.ts';
 function report(observation: Observation, actor: Actor = {}): Record<string, [string, string, string]> {
   const decision = plan(observation, actor);
   const members = observedMembers(situationOf(observation));
-  const conditions = conditionsOf({ observation: situationOf(observation), decision, actor, members });
+  const conditions = conditionsOf({ observation: situationOf(observation, actor), decision, members });
   expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
   return Object.fromEntries(
     conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),

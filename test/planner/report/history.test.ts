@@ -12,9 +12,9 @@ import { aCluster, aPod, aRunningCluster, aRunningStatus, LONG_AGO, NOW } from '
 const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
 
 function pass(observation: Observation, actor: Actor = {}): EtcdClusterStatus {
-  const situation = situationOf(observation);
+  const situation = situationOf(observation, actor);
   const decision = plan(observation, actor);
-  const findings = { observation: situation, decision, actor, members: observedMembers(situation) };
+  const findings = { observation: situation, decision, members: observedMembers(situation) };
   return statusOf(findings, { workflowId: WORKFLOW, now: NOW });
 }
 

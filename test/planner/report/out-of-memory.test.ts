@@ -18,7 +18,6 @@ function told(observation: Observation) {
   const conditions = conditionsOf({
     observation: situation,
     decision: plan(observation, {}),
-    actor: {},
     members,
   });
   const of = (type: string) => conditions.find(condition => condition.type === type);

@@ -56,9 +56,8 @@ function after({ type, goal, decision = IDLE, actor = {}, spec, status = {}, wor
   const cluster = aCluster({ status: before, ...(spec && { spec }) });
   const observation = aRunningCluster({ cluster, ...world });
   const findings = {
-    observation: situationOf(observation),
+    observation: situationOf(observation, actor),
     decision,
-    actor,
     members: observedMembers(situationOf(observation)),
   };
   const written = statusOf(findings, { workflowId: 'w', now: NOW });

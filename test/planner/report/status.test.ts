@@ -29,9 +29,8 @@ function report(observation: Observation, actor: Actor = {}): EtcdClusterStatus 
   const decision = plan(observation, actor);
   return statusOf(
     {
-      observation: situationOf(observation),
+      observation: situationOf(observation, actor),
       decision,
-      actor,
       members: observedMembers(situationOf(observation)),
     },
     CONTEXT,

@@ -58,7 +58,7 @@ function settle(
     workflowId: WORKFLOW,
     createdAt,
   } as const;
-  const settled = settleRequests(situationOf(seen), actor, target);
+  const settled = settleRequests(situationOf(seen, actor), target);
   const outcomes = settled.changes.map(({ accepted: first, outcome }) => [first?.state, outcome?.state]);
   const messages = settled.changes.map(({ accepted: first, outcome }) => (outcome ?? first)?.message);
   return { ...settled, outcomes, messages, decision: plan(seen, settled.actor) };

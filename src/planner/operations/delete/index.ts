@@ -8,11 +8,12 @@ import { asClosing, type Decision, operate, type SharedObject, type Step } from 
 import { claimsOf, isOrphaned, podsOf } from '../../model/left-behind.ts';
 import { leftNote } from '../../model/left-note.ts';
 import type { ObjectFacts, Observation, PodFacts } from '../../model/observation.ts';
+import type { Situation } from '../../model/situation.ts';
 import { identify } from '../../model/steps/row.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What deletion does next; undefined when the resource is not being deleted. */
-export function planDeletion(observation: Observation): Decision | undefined {
+export function planDeletion(observation: Situation): Decision | undefined {
   const { cluster } = observation;
   if (!cluster.deleting) return undefined;
   // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.

@@ -1,5 +1,4 @@
 /** What a pass repairs by itself, without an operation. Pure. */
-import type { Actor } from '../../model/actor.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { StepOf } from '../../model/step-catalogue.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -12,8 +11,7 @@ export type RepairInPass = StepOf<'ensureObjects' | 'applyObjects'>;
  * and nothing has failed. What has to be done again and again gets an operation, which is tried again and reported.
  */
 export function repairInPass(
-  { cluster }: Situation,
-  { mayRepair, failed }: Pick<Actor, 'mayRepair' | 'failed'>,
+  { cluster, actor: { mayRepair, failed } }: Situation,
   decision: Decision,
 ): RepairInPass | undefined {
   const isRepair = decision.kind === 'operate' && decision.operation === 'repairCluster';

@@ -235,9 +235,9 @@ function recordStep({ membership }: Situation, token: string): Step {
  * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
  * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
  */
-function abandoning({ actor, ...observation }: Situation, restore: RestoreOfCluster): Decision | undefined {
+function abandoning(observation: Situation, restore: RestoreOfCluster): Decision | undefined {
   const { name, uid } = restore;
-  const { aborted } = actor ?? {};
+  const { aborted } = observation.actor;
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
   const because = `aborted by ${attribution(aborted)}`;
   const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { situationOf } from '../../../../src/planner/situation.ts';
 import type { Decision, Step } from '../../../../src/planner/model/decision.ts';
 import type { Observation } from '../../../../src/planner/model/observation.ts';
 import { planDeletion } from '../../../../src/planner/operations/delete/index.ts';
@@ -17,16 +18,16 @@ const dying = (spec = {}) => aCluster({ spec, status: aRunningStatus(), deleting
 
 describe('deletion', () => {
   it('is not planned for a resource that is not being deleted', () => {
-    expect(planDeletion(aRunningCluster())).toBeUndefined();
+    expect(planDeletion(situationOf(aRunningCluster()))).toBeUndefined();
   });
 
   it('is over when our finalizer is off, also while that of another owner holds the resource', () => {
     const cluster = aCluster({ deleting: true, hasFinalizer: false });
-    expect(planDeletion(aRunningCluster({ cluster }))).toEqual({ kind: 'gone' });
+    expect(planDeletion(situationOf(aRunningCluster({ cluster })))).toEqual({ kind: 'gone' });
   });
 
   it('takes pods, then claims, then lets the resource go', () => {
-    expect(planDeletion(aRunningCluster({ cluster: dying() }))).toEqual({
+    expect(planDeletion(situationOf(aRunningCluster({ cluster: dying() })))).toEqual({
       kind: 'operate',
       operation: 'deleteCluster',
       step: { kind: 'deletePods', pods: namesOf(3).map(name => ({ name, uid: `pod-${name}` })) },
@@ -44,14 +45,14 @@ describe('deletion', () => {
 
   it('waits for pods that are already being deleted', () => {
     const pods = [aPod({ deleting: true })];
-    expect(planDeletion(aRunningCluster({ cluster: dying(), pods }))).toMatchObject({
+    expect(planDeletion(situationOf(aRunningCluster({ cluster: dying(), pods })))).toMatchObject({
       step: { kind: 'deletePods', pods: [{ name: 'example-0', uid: 'pod-example-0' }] },
     });
   });
 
   it('takes the claims when the pods are gone, except those that are already being deleted', () => {
     const claims = [aClaim(), aClaim({ name: 'example-1', deleting: true })];
-    expect(planDeletion(aRunningCluster({ cluster: dying(), pods: [], claims }))).toMatchObject({
+    expect(planDeletion(situationOf(aRunningCluster({ cluster: dying(), pods: [], claims })))).toMatchObject({
       step: { kind: 'releaseClaims', claims: [{ name: 'example-0', uid: 'claim-example-0' }] },
     });
   });
@@ -59,7 +60,7 @@ describe('deletion', () => {
   it('leaves the claims when storage.retain says Retain, and has them say whose they were', () => {
     const cluster = dying({ storage: { retain: 'Retain' } });
     const left = aRunningCluster({ cluster, pods: [] });
-    const first = planDeletion(left);
+    const first = planDeletion(situationOf(left));
     expect(first).toMatchObject({
       step: { kind: 'leaveObjects', claims: namesOf(3).map(name => ({ name })), pods: [], objects: [] },
       plan: [{ kind: 'leaveObjects' }, { kind: 'removeFinalizer' }],
@@ -75,7 +76,9 @@ describe('deletion', () => {
       takeUp: `create EtcdCluster shop/example with the annotation etcd.database.coreos.com/take-up: ${TOKEN}`,
     });
     const claims = left.claims.map(claim => ({ ...claim, leftBy }));
-    expect(planDeletion({ ...left, claims })).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
+    expect(planDeletion(situationOf({ ...left, claims }))).toMatchObject({
+      plan: [{ kind: 'removeFinalizer' }],
+    });
   });
 
   it('touches no pod and no claim of others', () => {
@@ -84,7 +87,7 @@ describe('deletion', () => {
       pods: [aPod({ owned: false })],
       claims: [aClaim({ owned: false })],
     });
-    expect(planDeletion(observation)).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
+    expect(planDeletion(situationOf(observation))).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
   });
 });
 
@@ -96,7 +99,7 @@ describe('deletion with --cascade=orphan', () => {
   const leaves = { plan: [{ kind: 'leaveObjects' }, { kind: 'removeFinalizer' }] };
 
   it('stops no pod and deletes no claim: everything is let go', () => {
-    expect(planDeletion(orphaning())).toMatchObject({
+    expect(planDeletion(situationOf(orphaning()))).toMatchObject({
       ...leaves,
       step: {
         pods: namesOf(3).map(name => ({ name })),
@@ -111,17 +114,17 @@ describe('deletion with --cascade=orphan', () => {
     const cluster = dying();
     const shared = { peerService: unowned, clientService: unowned, disruptionBudget: unowned };
     const pods = namesOf(3).map(name => aPod({ name, owned: false, unowned: true }));
-    expect(planDeletion(aRunningCluster({ cluster, ...shared, pods }))).toMatchObject(leaves);
-    expect(planDeletion(aRunningCluster({ cluster, pods }))).toMatchObject(leaves);
+    expect(planDeletion(situationOf(aRunningCluster({ cluster, ...shared, pods })))).toMatchObject(leaves);
+    expect(planDeletion(situationOf(aRunningCluster({ cluster, pods })))).toMatchObject(leaves);
     // One that is hibernated has no pods.
-    expect(planDeletion(aRunningCluster({ cluster, ...shared, pods: [] }))).toMatchObject({
+    expect(planDeletion(situationOf(aRunningCluster({ cluster, ...shared, pods: [] })))).toMatchObject({
       ...leaves,
       step: { pods: [], claims: namesOf(3).map(name => ({ name })) },
     });
   });
 
   it('lets the resource go when all that is left says whose it was', () => {
-    const first = planDeletion(orphaning());
+    const first = planDeletion(situationOf(orphaning()));
     const { note: leftBy } = stepOf(first, 'leaveObjects');
     const gone = { exists: true, owned: false, unowned: true as const };
     const pods = namesOf(3).map(name => aPod({ name, owned: false, unowned: true, leftBy }));
@@ -133,14 +136,14 @@ describe('deletion with --cascade=orphan', () => {
       clientService: gone,
       disruptionBudget: gone,
     });
-    expect(planDeletion(observation)).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
+    expect(planDeletion(situationOf(observation))).toMatchObject({ plan: [{ kind: 'removeFinalizer' }] });
     const [, ...others] = pods;
-    expect(planDeletion({ ...observation, pods: [aPod(), ...others] })).toMatchObject(leaves);
+    expect(planDeletion(situationOf({ ...observation, pods: [aPod(), ...others] }))).toMatchObject(leaves);
   });
 
   it('also holds for a deletion that had begun to stop pods', () => {
     const pods = [aPod({ deleting: true }), aPod({ name: 'example-1' })];
-    expect(planDeletion(orphaning({ pods }))).toMatchObject(leaves);
+    expect(planDeletion(situationOf(orphaning({ pods })))).toMatchObject(leaves);
   });
 
   it('is not taken from a pod of another incarnation or a Service of another owner', () => {
@@ -153,7 +156,7 @@ describe('deletion with --cascade=orphan', () => {
       pods,
       peerService: { exists: true, owned: false },
     });
-    expect(planDeletion(observation)).toMatchObject({ step: { kind: 'deletePods' } });
+    expect(planDeletion(situationOf(observation))).toMatchObject({ step: { kind: 'deletePods' } });
   });
 });
 

@@ -226,7 +226,6 @@ describe('a changed specification', () => {
     const findings = {
       observation: situationOf(observation),
       decision: plan(observation, {}),
-      actor: {},
       members: observedMembers(situationOf(observation)),
     };
     const status = statusOf(findings, { workflowId: 'w', now: NOW });
@@ -311,7 +310,6 @@ describe('a changed specification', () => {
     const findings = {
       observation: situationOf(observation),
       decision,
-      actor: {},
       members: observedMembers(situationOf(observation)),
     };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).operation?.type).toBe('rolloutCluster');
@@ -403,7 +401,6 @@ describe('a larger volume', () => {
     const findings = {
       observation: situationOf(observation),
       decision,
-      actor: {},
       members: observedMembers(situationOf(observation)),
     };
     const status = statusOf(findings, { workflowId: 'w', now: NOW });
