@@ -13,7 +13,11 @@ function waitingFor(
   ids: readonly string[],
   why: string,
 ): EtcdCluster {
-  const answer = consentTo({ actor: {}, now: 0 }, { operation, ids }, { reason: 'NotProvedLost', message: why });
+  const answer = consentTo(
+    { actor: {}, now: 0 },
+    { operation, ids },
+    { reason: 'NotProvedLost', message: why },
+  );
   if (!('obstacle' in answer)) throw new Error('nobody approved');
   const { message } = answer.obstacle;
   const condition = {
