@@ -4,7 +4,7 @@ import type { ReasonRows } from '../../src/api/obstacles/rows.ts';
 import { heading, paragraph } from './markdown.ts';
 
 const INTRODUCTION = `
-An obstacle is why the operator does not do what is planned now. Its reason is in the field \`blocked\` of the query \`status\` and in the
+An obstacle is why the operator does not do what is planned now. Its reason is in the field \`blocked\` of the query \`plan\` and in the
 details of the workflow in the Temporal UI; its message is in the condition Progressing of the EtcdCluster, or Accepted of the EtcdRestore.
 The message names the members, objects and settings, and what to do where that is not said here. Reasons are stable.
 `;

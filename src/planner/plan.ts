@@ -2,6 +2,7 @@
  * The planner: what was observed and what users asked for in, one decision out. Pure: no clock, no randomness, no
  * input or output, so the same observation always gives the same decision.
  */
+import { howToAsk } from '../api/values/request-answers.ts';
 import { OPERATION_NAMES } from '../api/operations.ts';
 import { OPERATIONS, PLANNERS, rowOf } from './operations/index.ts';
 import { clientRoutingSteps, isWithdrawnOnly } from './operations/repair/client-routing.ts';
@@ -133,7 +134,7 @@ function stopOf(work: Work, situation: Situation): Obstacle | undefined {
   if (actor.paused !== undefined) {
     return {
       reason: 'Paused',
-      message: `paused by ${attribution(actor.paused)}; send the signal resume to continue`,
+      message: `paused by ${attribution(actor.paused)}; to continue, ${howToAsk('resume')}`,
     };
   }
   if (cluster.config.paused && OPERATIONS[operation].ignoresPause !== true) {
@@ -143,7 +144,7 @@ function stopOf(work: Work, situation: Situation): Obstacle | undefined {
   if (undo === undefined && aborted !== undefined) {
     return {
       reason: 'Aborted',
-      message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes or you send the signal resync`,
+      message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes; to start it now, ${howToAsk('resync')}`,
     };
   }
   return failed !== undefined && hasFailed(actor, { operation, step })

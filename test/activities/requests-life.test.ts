@@ -43,7 +43,7 @@ describe('replaceMember', LONG, () => {
     users.ask('replaceMember', healthy);
     await users.step();
     expect(users.heard).toEqual([
-      `accepted: replaceMember ${healthy} is accepted: send the query plan to see its progress`,
+      `accepted: replaceMember ${healthy} is accepted; "kubectl etcd explain" and the query plan show its progress`,
     ]);
     await users.run();
     expect(users.steps).toEqual([

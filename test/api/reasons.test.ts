@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CONDITIONS } from '../../src/api/conditions/catalogue.ts';
 import { EVENTS } from '../../src/api/events.ts';
+import { OPERATION_FACTS } from '../../src/api/operations.ts';
 import { OBSTACLE_GROUPS, OBSTACLES } from '../../src/api/obstacles/catalogue.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -25,6 +26,13 @@ test('each reason of a condition, of an event and of an obstacle is said somewhe
   expect(unsaid(Object.keys(OBSTACLES))).toEqual([]);
   expect(unsaid(CONDITIONS.map(({ reason }) => reason))).toEqual([]);
   expect(unsaid(Object.values(EVENTS).flatMap(rows => Object.keys(rows)))).toEqual([]);
+});
+
+test('operations that share a reason of Progressing give it one meaning', () => {
+  const meanings = new Map<string, Set<string>>();
+  for (const { progress: [reason, meaning] } of Object.values(OPERATION_FACTS))
+    meanings.set(reason, (meanings.get(reason) ?? new Set()).add(meaning));
+  expect([...meanings].filter(([, said]) => said.size > 1)).toEqual([]);
 });
 
 test('a reason that nothing says is found', () => {

@@ -45,21 +45,21 @@ describe('work that users stopped', () => {
       creation,
       { paused: { by: 'me', reason: 'lunch' } },
       'Paused',
-      'paused by me (lunch); send the signal resume to continue',
+      'paused by me (lunch); to continue, use "kubectl etcd resume" (an EtcdRequest) or send the signal resume',
     ],
     [
       'paused by nobody in particular',
       creation,
       { paused: {} },
       'Paused',
-      'paused by somebody; send the signal resume to continue',
+      'paused by somebody; to continue, use "kubectl etcd resume" (an EtcdRequest) or send the signal resume',
     ],
     [
       'paused by a person, deletion too',
       deletion,
       { paused: { by: 'me' } },
       'Paused',
-      'paused by me; send the signal resume to continue',
+      'paused by me; to continue, use "kubectl etcd resume" (an EtcdRequest) or send the signal resume',
     ],
     [
       'paused by the specification',
@@ -73,7 +73,7 @@ describe('work that users stopped', () => {
       creation,
       { aborted: { operation: 'createCluster', generation: 1, by: 'me', reason: 'a typo' } },
       'Aborted',
-      'createCluster was aborted by me (a typo); it starts again when the specification changes or you send the signal resync',
+      'createCluster was aborted by me (a typo); it starts again when the specification changes; to start it now, use "kubectl etcd resync" (an EtcdRequest) or send the signal resync',
     ],
     [
       'failed',

@@ -130,6 +130,20 @@ describe('the details of a cluster', () => {
     ]);
   });
 
+  it('show what EtcdRequests ask for, too', () => {
+    const requests = [{ id: 'uid', kind: 'moveLeader' as const, target: 'example-2', by: 'bob' }];
+    const text = clusterDetails(
+      {
+        decision: { kind: 'idle', nextLookSeconds: 60 },
+        generation: 1,
+        summary: SUMMARY,
+        holding: { requests },
+      },
+      { requests: [], refused: undefined },
+    );
+    expect(text.split('\n\n').at(-1)).toBe('- **moveLeader** `example-2`, asked for by bob');
+  });
+
   it('show only that the resource is gone', () => {
     const gone: Assessment = { decision: { kind: 'gone' }, generation: 0, summary: undefined };
     expect(clusterDetails(gone)).toBe('The resource is gone.');

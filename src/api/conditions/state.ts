@@ -232,11 +232,11 @@ export const STATE_CONDITIONS = {
     True: {
       MadeByEarlierRelease: [
         'Pods were created by another release of the operator, which rendered them differently. A new release restarts no member.',
-        'Nothing: each pod is updated when it is next recreated. To update sooner, send the signal restart: docs/operations/intervene.md.',
+        'Nothing: each pod is updated when it is next recreated. To update sooner, restart the members: docs/operations/intervene.md.',
       ],
       MayStartEmpty: [
         'Pods whose arguments contain the bootstrap values, such as pods created by hand, would start with their old member ids even if their volumes were emptied.',
-        'Send the signal restart (docs/operations/intervene.md): recreated pods refuse an empty volume. Do not empty any volume until then.',
+        'Restart the members (docs/operations/intervene.md): recreated pods refuse an empty volume. Do not empty any volume until then.',
       ],
     },
   },

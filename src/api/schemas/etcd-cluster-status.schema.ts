@@ -28,7 +28,7 @@ const memberDetail = z.object({
 });
 
 const performed = z.object({
-  type: text(63, 'What is being done, such as CreateCluster.'),
+  type: text(63, 'What is being done, such as createCluster.'),
   goal: text(
     253,
     'Its goal, if the goal can change while it runs: the version of an upgrade, the EtcdRestore, or the request of a person.',
@@ -60,7 +60,7 @@ const underWay = performed.extend({
   remaining: z
     .array(text(1024, 'A step.'))
     .max(256)
-    .describe('The steps that are planned after this one.')
+    .describe('The steps that are planned after this one, up to the next change of the membership.')
     .optional(),
 });
 

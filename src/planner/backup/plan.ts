@@ -1,6 +1,7 @@
 /** What to do next about one EtcdBackup. Pure: same observation, same answer. */
 import { isAhead, parseTimestamp, timestamp } from '../../api/values/time.ts';
 import type { BackupVerification } from '../../api/defaults/etcd-backup.ts';
+import { howToAsk } from '../../api/values/request-answers.ts';
 import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import { isElsewhere, objectLocation, serverOf } from '../../api/derived/backup-names.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
@@ -35,7 +36,7 @@ export function planBackup(observation: BackupObservation | undefined, actor: Ba
     return backup.hasFinalizer ? operate('releaseBackup', { kind: 'releaseBackup' }) : { kind: 'gone' };
   }
   if (actor.paused !== undefined) {
-    const message = `paused by ${attribution(actor.paused)}; send the signal resume to continue`;
+    const message = `paused by ${attribution(actor.paused)}; to continue, ${howToAsk('resume')}`;
     return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));

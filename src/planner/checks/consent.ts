@@ -3,6 +3,7 @@
  * never used for another; until it is given the plan is blocked, and the message says what to send
  * (docs/operations/intervene.md, "Approvals").
  */
+import { howToAsk } from '../../api/values/request-answers.ts';
 import { approves } from '../../api/values/consent.ts';
 import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
@@ -27,5 +28,5 @@ export function consentTo(
 
 /** The message to send, as users type it. */
 function howTo({ operation, ids }: Consent): string {
-  return `send the signal approve with ${JSON.stringify({ operation, ids, by: 'your name' })}`;
+  return `${howToAsk('approve')} with ${JSON.stringify({ operation, ids, by: 'your name' })}`;
 }

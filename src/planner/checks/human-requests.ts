@@ -49,7 +49,7 @@ export function aboutVoter({ begin, progress }: OfMember): RequestRow {
       const { name, id } = view;
       if (!view.ours) return refused(`${name} was added manually, and the operator does not change it`);
       if (view.isLearner)
-        return refused(`${name} is a learner: the operator promotes it, or removes it when you send abort`);
+        return refused(`${name} is a learner: the operator promotes it, or removes it after an abort`);
       return begin?.(view) ?? [id];
     },
     progress(situation, request, ids) {

@@ -45,7 +45,7 @@ export type Decision =
       /** It continues when a person approves of this. */
       readonly consent?: Consent;
     }
-  /** `step` is performed, then the world is looked at again; `plan` is the whole remaining plan, `step` first. */
+  /** `step` is performed, then the world is looked at again; `plan` is what remains up to the next change of the membership, `step` first. */
   | {
       readonly kind: 'operate';
       readonly operation: Operation;

@@ -1,13 +1,12 @@
 /** An abort of the operation that goes on, or of what waits. Pure. */
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
+import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import { requestUnderWay } from '../checks/human-requests.ts';
 import { attribution, type PersonRequest } from '../model/actor.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, withoutOutcome } from './common.ts';
 import { actorOf, type Draft, withChange } from './draft.ts';
-
-const NOTHING_TO_ABORT = 'nothing to abort: no operation is running';
 
 /** What an abort comes to. */
 type Aborting =
@@ -33,15 +32,14 @@ function abortable(draft: Draft): Aborting | undefined {
     // What somebody asked for is taken back; what the specification asks for is kept from being done again.
     if (under !== undefined && OPERATION_OF[under.kind] === operation)
       return { kind: 'requests', ids: [String(under.id)] };
-    const message = `${operation} ends at its next step`;
+    const message = endsAtNextStep(operation);
     return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
   }
   const { requests = [] } = actor;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
   const operation = decision.kind === 'blocked' ? decision.consent?.operation : undefined;
   if (operation === undefined) return undefined;
-  const message = `${operation} does not run until the specification changes or you send resync`;
-  return { kind: 'operation', operation, message };
+  return { kind: 'operation', operation, message: doesNotRun(operation) };
 }
 
 /** Ends what goes on, or takes back what waits. */
@@ -80,11 +78,10 @@ function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): D
   const isMeant = ({ id }: PersonRequest) => ids.includes(String(id));
   const sent = (draft.sent.requests ?? []).filter(isMeant);
   const all = [...(draft.sent.requests ?? []), ...draft.requests].filter(isMeant);
-  const named = all.map(({ kind, target }) => `${kind} ${target}`.trim());
   const answer = request.status?.message;
   const done = doneAtOnce(
     request,
-    isAccepted(request) && answer !== undefined ? answer : `revoked: ${named.join(', ')}`,
+    isAccepted(request) && answer !== undefined ? answer : revoked(all),
     [REQUESTS, ...ids],
   );
   return {

@@ -2,17 +2,13 @@
 import { expiryOf, requestKind } from '../../api/derived/requests.ts';
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { approves } from '../../api/values/consent.ts';
+import { approvedUntil, MOST_APPROVALS, nothingWaitsFor, whyNotListed } from '../../api/values/request-answers.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { judgeRequests } from './judge.ts';
 import type { PersonRequest } from '../model/actor.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';
 import { actorOf, type Draft, withChange } from './draft.ts';
-
-/** As many may wait for each other. */
-const MOST = 10;
-/** As many approvals are remembered; a plan waits for one at a time. */
-const MOST_APPROVALS = 16;
 
 /** Lets one step go on that waits for exactly this. */
 export function approve(draft: Draft, request: EtcdRequest): Draft {
@@ -21,18 +17,15 @@ export function approve(draft: Draft, request: EtcdRequest): Draft {
   const { uid } = request.metadata;
   const { approvals = [] } = holds;
   const expiresAt = timestamp(expiryOf(request));
-  const message = `${operation} of ${ids.join(', ')} is approved; the approval is valid for one use until ${expiresAt}`;
+  const message = approvedUntil(operation, ids, expiresAt);
   const change = doneAtOnce(request, message, ids);
   const isKnown = approvals.some(each => each.request === uid) || sent.spent?.includes(uid) === true;
   if (isKnown) return withChange(draft, change);
   if (!isAccepted(request)) {
     const decision = decide({ ...situation, actor: actorOf(draft) });
     const consent = decision.kind === 'blocked' ? decision.consent : undefined;
-    if (consent === undefined || !approves({ operation, ids }, consent)) {
-      const needed =
-        consent === undefined ? 'the plan needs no approval' : `the plan needs ${JSON.stringify(consent)}`;
-      return withChange(draft, refusal(request, `nothing waits for this approval: ${needed}`));
-    }
+    if (consent === undefined || !approves({ operation, ids }, consent))
+      return withChange(draft, refusal(request, nothingWaitsFor(consent)));
   }
   const approval = { ...asked(request, situation.now), operation, ids, expiresAt };
   return {
@@ -88,9 +81,5 @@ function acceptedAt({ status }: EtcdRequest): number {
 
 function superfluous(draft: Draft, { kind, target }: PersonRequest): string | undefined {
   const { requests = [] } = actorOf(draft);
-  const twin = requests.find(each => each.kind === kind && each.target === target);
-  if (twin !== undefined) return `${twin.by} has already sent the same request, and it is not complete yet`;
-  return requests.length < MOST
-    ? undefined
-    : `${MOST} requests are already waiting: send abort to revoke them`;
+  return whyNotListed(requests, { kind, target });
 }

@@ -4,6 +4,7 @@
  */
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
+import { PAUSED } from '../../api/values/request-answers.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { judgeRequests, type Verdict } from './judge.ts';
 import type { Actor } from '../model/actor.ts';
@@ -85,7 +86,7 @@ function settle(draft: Draft, request: EtcdRequest): Draft {
   const { now } = situation;
   switch (request.spec.action) {
     case 'Pause': {
-      const answer = 'paused: no further step is performed';
+      const answer = PAUSED;
       const paused = pause({ pause: holds.pause, message: sent.paused }, request, {
         spent: sent.spent ?? [],
         now,

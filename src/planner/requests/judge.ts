@@ -58,5 +58,5 @@ function rowFor({ kind }: PersonRequest): RequestRow {
 }
 
 function accepted({ kind, target }: PersonRequest): string {
-  return `${kind} ${target === '' ? 'of all members' : target} is accepted: send the query plan to see its progress`;
+  return `${kind} ${target === '' ? 'of all members' : target} is accepted; "kubectl etcd explain" and the query plan show its progress`;
 }

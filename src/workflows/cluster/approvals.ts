@@ -1,6 +1,7 @@
 /** Approvals as people send them, and for how long they hold. Pure. */
 import type { Actor, Assessment } from '../../activities/index.ts';
 import { approves } from '../../api/values/consent.ts';
+import { MOST_APPROVALS, nothingWaitsFor } from '../../api/values/request-answers.ts';
 import type { ApproveRequest } from '../messages/cluster.ts';
 import { identityText, isText, shortText } from '../messages/text.ts';
 
@@ -10,8 +11,6 @@ const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 /** No operation and nothing that is approved of has a longer name; what is remembered is handed from run to run. */
 const LONGEST_NAME = 256;
-/** As many as are remembered; a plan waits for one at a time. */
-const REMEMBERED = 16;
 
 /** What was sent, as an approval that holds for an hour or as long as it says, or why it is none. */
 export function approvalFrom(
@@ -32,7 +31,7 @@ export function approvalFrom(
   return {
     id,
     operation,
-    ids: ids.slice(0, REMEMBERED),
+    ids: ids.slice(0, MOST_APPROVALS),
     by: identityText(by),
     ...(isText(reason) && { reason: shortText(reason) }),
     expiresAt: now + seconds * 1_000,
@@ -45,7 +44,7 @@ function isName(value: unknown): value is string {
 
 /** Those that still hold, with a new one. */
 export function withApproval(known: readonly Approval[], approval: Approval, now: number): Approval[] {
-  return [...unexpired(known, now), approval].slice(-REMEMBERED);
+  return [...unexpired(known, now), approval].slice(-MOST_APPROVALS);
 }
 
 /** Those that have not expired. */
@@ -60,9 +59,8 @@ export function isNeeded(assessment: Assessment | undefined, sent: unknown): boo
   return approves(sent ?? {}, decision.consent);
 }
 
-/** The approval that the plan waits for, for people. */
-export function neededApproval(assessment: Assessment | undefined): string {
+/** Why an approval is refused: what the plan waits for instead. */
+export function notNeeded(assessment: Assessment | undefined): string {
   const decision = assessment?.decision;
-  const consent = decision?.kind === 'blocked' ? decision.consent : undefined;
-  return consent === undefined ? 'the plan needs no approval' : `the plan needs ${JSON.stringify(consent)}`;
+  return nothingWaitsFor(decision?.kind === 'blocked' ? decision.consent : undefined);
 }

@@ -1,7 +1,7 @@
 /** Markdown for the Temporal UI: what is, what comes next, and why. */
 import type { Assessment, Decision } from '../../activities/index.ts';
 import { decisionDetails, plain } from '../messages/markdown.ts';
-import type { ClusterState } from './state.ts';
+import { type ClusterState, waitingRequests } from './state.ts';
 
 /** As code, like the cells: the UI's tables have no space between their columns. */
 const HEAD =
@@ -13,7 +13,8 @@ const SUMMED_UP: readonly string[] = ['Ready', 'Reconciling', 'Stalled'];
 type Asked = Pick<ClusterState, 'requests' | 'refused'>;
 
 /** The entity's details: members, conditions, plan, and what people asked for. */
-export function clusterDetails({ decision, summary }: Assessment, asked?: Asked): string {
+export function clusterDetails(assessment: Assessment, asked?: Asked): string {
+  const { decision, summary } = assessment;
   if (summary === undefined) return 'The resource is gone.';
   const rows = summary.members.map(
     ({ name, id, role, health, version, node }) =>
@@ -28,7 +29,7 @@ export function clusterDetails({ decision, summary }: Assessment, asked?: Asked)
     [HEAD, ...rows].join('\n'),
     conditions.join('\n'),
     planDetails(decision),
-    ...(asked === undefined ? [] : askedDetails(asked)),
+    ...(asked === undefined ? [] : askedDetails(waitingRequests({ ...asked, assessment }), asked)),
   ].join('\n\n');
 }
 
@@ -36,11 +37,12 @@ function attentionOf({ attention }: { readonly attention?: string }): string {
   return attention === undefined ? '' : `. Somebody is waited for: **${attention}**`;
 }
 
-function askedDetails({ requests, refused }: Asked): string[] {
-  const lines = requests.map(
-    ({ kind, target, by, reason }) =>
-      `- **${kind}** ${cell(target)}, asked for by ${plain(by)}${reason === undefined ? '' : ` (${plain(reason)})`}`,
-  );
+function askedDetails(waiting: ReturnType<typeof waitingRequests>, { refused }: Pick<Asked, 'refused'>) {
+  const lines = waiting.map(request => {
+    const { kind, target, by } = request;
+    const reason = 'reason' in request && request.reason !== undefined ? ` (${plain(request.reason)})` : '';
+    return `- **${kind}** ${cell(target)}, asked for by ${plain(by)}${reason}`;
+  });
   return [
     ...(lines.length === 0 ? [] : [lines.join('\n')]),
     ...(refused === undefined ? [] : [`Refused: ${plain(refused)}`]),

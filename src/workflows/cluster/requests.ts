@@ -3,14 +3,12 @@
  */
 import type { Actor, Assessment } from '../../activities/index.ts';
 import type { OPERATION_REQUESTS } from '../../api/actions.ts';
+import { MOST_REQUESTS, whyNotListed } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { identityText, isText, shortText } from '../messages/text.ts';
 
 export type PersonRequest = NonNullable<Actor['requests']>[number];
 export type Verdict = NonNullable<Assessment['verdicts']>[number];
-
-/** As many may wait for each other. */
-const MOST = 10;
 
 /** The requests and their verdicts, as far as passes change them. */
 interface Asked {
@@ -29,7 +27,7 @@ export function afterVerdicts(
   for (const verdict of verdicts) {
     const request = requests.find(({ id }) => id === verdict.id);
     if (request === undefined) continue;
-    judged = [...judged.filter(({ id }) => id !== verdict.id), verdict].slice(-MOST);
+    judged = [...judged.filter(({ id }) => id !== verdict.id), verdict].slice(-MOST_REQUESTS);
     if (verdict.outcome !== 'accepted') {
       requests = requests.filter(({ id }) => id !== verdict.id);
       if (verdict.outcome === 'refused') refused = `${request.kind}: ${verdict.message}`;
@@ -56,9 +54,8 @@ export function requestOf(
   if (target !== undefined && !isText(target))
     return `"${field}" must be the name of a member: send ${example}`;
   if (target === undefined && member === 'required') return `"${field}" is missing: send ${example}`;
-  const twin = requests.find(each => each.kind === kind && each.target === (target ?? ''));
-  if (twin !== undefined) return `${twin.by} has already sent the same request, and it is not complete yet`;
-  if (requests.length >= MOST) return `${MOST} requests are already waiting: send abort to revoke them`;
+  const why = whyNotListed(requests, { kind, target: target ?? '' });
+  if (why !== undefined) return why;
   return {
     id: nextId,
     kind,

@@ -1,6 +1,7 @@
 /** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
 import type { Actor, Assessment, Operation } from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
+import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
 import type { Received } from '../messages/text.ts';
 import type { ResourceState } from '../host.ts';
@@ -251,10 +252,9 @@ function waitsForApproval(assessment: Assessment | undefined): string | undefine
 /** What an abort comes to, as it is answered. */
 export function answerToAbort(cluster: ClusterState): string {
   const { running, assessment } = cluster;
-  if (running !== undefined) return `${running.operation} ends at its next step`;
-  const taken = waitingRequests(cluster).map(({ kind, target }) => `${kind} ${target}`.trim());
-  if (taken.length > 0) return `revoked: ${taken.join(', ')}`;
+  if (running !== undefined) return endsAtNextStep(running.operation);
+  const taken = waitingRequests(cluster);
+  if (taken.length > 0) return revoked(taken);
   const operation = waitsForApproval(assessment);
-  if (operation === undefined) return 'nothing to abort: no operation is running';
-  return `${operation} does not run until the specification changes or you send resync`;
+  return operation === undefined ? NOTHING_TO_ABORT : doesNotRun(operation);
 }

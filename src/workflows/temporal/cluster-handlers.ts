@@ -2,8 +2,9 @@
 import { condition, defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { OPERATION_REQUESTS } from '../../api/actions.ts';
 import { operationWorkflowId } from '../../api/names.ts';
+import { approvedUntil, PAUSED } from '../../api/values/request-answers.ts';
 import { clusterPlanAnswer, statusAnswer } from '../cluster/answers.ts';
-import { type Approval, approvalFrom, isNeeded, neededApproval } from '../cluster/approvals.ts';
+import { type Approval, approvalFrom, isNeeded, notNeeded } from '../cluster/approvals.ts';
 import { type PersonRequest, requestOf } from '../cluster/requests.ts';
 import {
   abort,
@@ -32,7 +33,7 @@ export function handleClusterMessages(cluster: ClusterState): void {
     resume: () => resume(cluster),
     resync: () => resync(cluster),
     abort: request => abort(cluster, request),
-    paused: 'paused: no further step is performed',
+    paused: PAUSED,
     aborted: () => answerToAbort(cluster),
     // Until the operation under way has received it, a further step could begin.
     received: () => condition(() => cluster.running === undefined || cluster.asks.length === 0),
@@ -70,10 +71,14 @@ function handleApprovals(cluster: ClusterState): void {
       // What waits for a person may have begun to wait a moment ago.
       if (!isWanted(sent)) await nextPass(cluster);
       if (!isWanted(sent))
-        throw refusal(`nothing waits for this approval: ${neededApproval(cluster.assessment)}`);
+        throw refusal(notNeeded(cluster.assessment));
       const approval = take(sent);
       if (typeof approval === 'string') throw refusal(approval);
-      return `${approval.operation} of ${approval.ids.join(', ')} is approved; the approval is valid for one use until ${new Date(approval.expiresAt).toISOString()}`;
+      return approvedUntil(
+        approval.operation,
+        approval.ids,
+        new Date(approval.expiresAt).toISOString(),
+      );
     },
     {
       description,

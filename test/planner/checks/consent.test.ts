@@ -36,7 +36,7 @@ describe('consent', () => {
       obstacle: {
         reason: 'ReplacementBudget',
         message:
-          'too many were lost; to approve it, send the signal approve with {"operation":"replaceMember","ids":["8e9e05c5","c0ffee"],"by":"your name"}',
+          'too many were lost; to approve it, use "kubectl etcd approve" (an EtcdRequest) or send the signal approve with {"operation":"replaceMember","ids":["8e9e05c5","c0ffee"],"by":"your name"}',
         consent: CONSENT,
       },
     });

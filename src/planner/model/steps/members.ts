@@ -10,6 +10,14 @@ import {
   WAIT_TIMING,
 } from './row.ts';
 
+/** Of what does not exist yet when the step is planned: such a step is shown, and planned again before it is taken. */
+export const UNKNOWN_ID = '';
+
+/** As users read it. */
+function withId(member: string, id: string): string {
+  return id === UNKNOWN_ID ? member : `${member} (${id})`;
+}
+
 export const MEMBER_STEPS = {
   awaitMembers: row<{ readonly members: readonly string[] }>({
     timing: WAIT_TIMING,
@@ -52,7 +60,7 @@ export const MEMBER_STEPS = {
     timing: WAIT_TIMING,
     plannedAgain: false,
     bringsMembers: true,
-    summary: ({ member, id }) => `wait until ${member} (${id}) has caught up, then promote it`,
+    summary: ({ member, id }) => `wait until ${withId(member, id)} has caught up, then promote it`,
   }),
   removeMember: row<{
     readonly member: string;

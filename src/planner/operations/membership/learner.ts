@@ -9,6 +9,7 @@ import {
   asRollback,
 } from '../../model/decision.ts';
 import { isStampedOtherwise } from '../../model/identity.ts';
+import { UNKNOWN_ID } from '../../model/steps/members.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import { once } from '../../model/once.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -72,7 +73,7 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
   const token = observation.cluster.status.incarnation?.token ?? '';
   const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
   if (pod === undefined) {
-    const members = [{ name: member, id, uid: 'as created' }];
+    const members = [{ name: member, id, uid: UNKNOWN_ID }];
     const create: Step = { kind: 'createMember', token, member, id };
     return operate(operation, [create, { kind: 'sealMembers', members }, ...ahead]);
   }

@@ -1,4 +1,5 @@
 /** As many voters as are asked for: one more or one less at a time, always as a learner first. */
+import { UNKNOWN_ID } from '../../model/steps/members.ts';
 import { bySerial } from '../../../api/names.ts';
 import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import {
@@ -77,9 +78,9 @@ function planAdd(observation: Situation, views: readonly MemberView[]): Decision
   const steps: Step[] = [
     ...(tooLow === undefined ? [] : [budgetStep(minAvailableNow(observation, 1), tooLow)]),
     { kind: 'addLearner', member, peerUrl: peerUrlOf(observation.cluster, member), expected },
-    { kind: 'createMember', token, member, id: 'as added' },
-    { kind: 'sealMembers', members: [{ name: member, id: 'as added', uid: 'as created' }] },
-    { kind: 'promoteLearner', member, id: 'as added' },
+    { kind: 'createMember', token, member, id: UNKNOWN_ID },
+    { kind: 'sealMembers', members: [{ name: member, id: UNKNOWN_ID, uid: UNKNOWN_ID }] },
+    { kind: 'promoteLearner', member, id: UNKNOWN_ID },
   ];
   const obstacle =
     noForeignMembers(views) ??

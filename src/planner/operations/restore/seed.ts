@@ -1,6 +1,6 @@
 /**
  * Whether the first member of a restore is started on the volume that the backup was brought onto, and has what the backup was said
- * to hold: its revision, and as many keys. Until then the cluster is not grown and no client is let in (issue 5, C4). Pure.
+ * to hold: its revision, and as many keys. Until then the cluster is not grown and no client is let in. Pure.
  */
 import type { Obstacle } from '../../model/decision.ts';
 import { isStampedOtherwise, missingStampsMessage, conflictingStampsMessage } from '../../model/identity.ts';

@@ -2,6 +2,7 @@
  * The backup that is made before an upgrade: after the point of no return it is the only way back. An EtcdBackup of the cluster
  * is asked for it and makes it as one of its own runs; a run that began after the question is the answer.
  */
+import { howToAsk } from '../../../api/values/request-answers.ts';
 import { isAhead, parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { type BackupOfCluster, latestBackup } from '../../model/backups-of-cluster.ts';
@@ -117,7 +118,7 @@ function answerOf({ name, asked, lastRun, newest, timeoutSeconds }: BackupOfClus
 }
 
 function bad(fault: string): Answer {
-  const message = `${fault}. The operator asks again after an hour; to make a backup earlier, send the signal backup to its workflow, or set spec.upgrade.snapshotBefore to Never`;
+  const message = `${fault}. The operator asks again after an hour; to make a backup earlier, ${howToAsk('backup')} to its workflow, or set spec.upgrade.snapshotBefore to Never`;
   return { kind: 'bad', obstacle: { reason: 'BackupFailed', message } };
 }
 

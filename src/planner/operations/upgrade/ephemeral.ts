@@ -36,7 +36,7 @@ export function ephemeral(
 
 /** A successor is created as the specification says now, of the version that is left, and learns the data first. */
 function wayOut(observation: Situation, { from, to }: Goal, first: PodFacts): string {
-  const replaced = `replace ${first.name} (send the signal replaceMember)`;
+  const replaced = `replace ${first.name} (kubectl etcd replace, or the signal replaceMember)`;
   if (podChanges(observation, first).asked.length > 0)
     return `restore the previous value of that setting, or ${replaced}`;
   return from === to ? replaced : `set spec.version to ${from} again`;
