@@ -30,7 +30,9 @@ test('each reason of a condition, of an event and of an obstacle is said somewhe
 
 test('operations that share a reason of Progressing give it one meaning', () => {
   const meanings = new Map<string, Set<string>>();
-  for (const { progress: [reason, meaning] } of Object.values(OPERATION_FACTS))
+  for (const {
+    progress: [reason, meaning],
+  } of Object.values(OPERATION_FACTS))
     meanings.set(reason, (meanings.get(reason) ?? new Set()).add(meaning));
   expect([...meanings].filter(([, said]) => said.size > 1)).toEqual([]);
 });

@@ -2,7 +2,10 @@
 import type { ReasonRows } from './rows.ts';
 
 export const REQUEST_OBSTACLES = {
-  Paused: ['spec.paused is true, or a person paused the workflow.', 'Set it to false, or request that it resumes.'],
+  Paused: [
+    'spec.paused is true, or a person paused the workflow.',
+    'Set it to false, or request that it resumes.',
+  ],
   Aborted: ['A person aborted the operation.', 'Change the specification, or request a resync.'],
   AwaitingApproval: [
     'The next step requires the approval of a person.',

@@ -79,11 +79,10 @@ function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): D
   const sent = (draft.sent.requests ?? []).filter(isMeant);
   const all = [...(draft.sent.requests ?? []), ...draft.requests].filter(isMeant);
   const answer = request.status?.message;
-  const done = doneAtOnce(
-    request,
-    isAccepted(request) && answer !== undefined ? answer : revoked(all),
-    [REQUESTS, ...ids],
-  );
+  const done = doneAtOnce(request, isAccepted(request) && answer !== undefined ? answer : revoked(all), [
+    REQUESTS,
+    ...ids,
+  ]);
   return {
     ...draft,
     sent: { ...draft.sent, requests: (draft.sent.requests ?? []).filter(each => !isMeant(each)) },

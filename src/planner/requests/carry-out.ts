@@ -2,7 +2,12 @@
 import { expiryOf, requestKind } from '../../api/derived/requests.ts';
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { approves } from '../../api/values/consent.ts';
-import { approvedUntil, MOST_APPROVALS, nothingWaitsFor, whyNotListed } from '../../api/values/request-answers.ts';
+import {
+  approvedUntil,
+  MOST_APPROVALS,
+  nothingWaitsFor,
+  whyNotListed,
+} from '../../api/values/request-answers.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { judgeRequests } from './judge.ts';
 import type { PersonRequest } from '../model/actor.ts';

@@ -70,15 +70,10 @@ function handleApprovals(cluster: ClusterState): void {
     async sent => {
       // What waits for a person may have begun to wait a moment ago.
       if (!isWanted(sent)) await nextPass(cluster);
-      if (!isWanted(sent))
-        throw refusal(notNeeded(cluster.assessment));
+      if (!isWanted(sent)) throw refusal(notNeeded(cluster.assessment));
       const approval = take(sent);
       if (typeof approval === 'string') throw refusal(approval);
-      return approvedUntil(
-        approval.operation,
-        approval.ids,
-        new Date(approval.expiresAt).toISOString(),
-      );
+      return approvedUntil(approval.operation, approval.ids, new Date(approval.expiresAt).toISOString());
     },
     {
       description,

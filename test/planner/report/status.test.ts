@@ -289,7 +289,8 @@ describe('operations', () => {
     const held = report(begun(), { paused: { by: 'me' } });
     expect(held.operation).toEqual({
       ...running,
-      message: 'paused by me; to continue, use "kubectl etcd resume" (an EtcdRequest) or send the signal resume',
+      message:
+        'paused by me; to continue, use "kubectl etcd resume" (an EtcdRequest) or send the signal resume',
     });
     expect(held.lastOperation).toBeUndefined();
     expect(report(begun({ operation: held.operation ?? running })).operation).not.toHaveProperty('message');
