@@ -1,9 +1,20 @@
 /** The histories of all runs of a workflow, so that one that continued as new is recorded whole. */
 import type { Client, WorkflowHandle } from '@temporalio/client';
+import { until } from '../../test/worlds/workflow-bench.ts';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 /** Which runs were handed out already. */
+/** A run that continues another begins with its first task a moment later: a history without one cannot be replayed. */
+async function begunHistory(run: WorkflowHandle): Promise<History> {
+  let history: History = {};
+  await until(async () => {
+    history = await run.fetchHistory();
+    return history.events?.some(event => event.workflowTaskCompletedEventAttributes) === true;
+  });
+  return history;
+}
+
 export class RecordedRuns {
   readonly #client: Client;
   readonly #seen = new Set<string>();
@@ -16,7 +27,7 @@ export class RecordedRuns {
   async of(handle: WorkflowHandle): Promise<History[]> {
     const histories: History[] = [];
     for (let run: WorkflowHandle | undefined = handle; run !== undefined; ) {
-      const history: History = await run.fetchHistory();
+      const history = await begunHistory(run);
       const started = history.events?.[0]?.workflowExecutionStartedEventAttributes;
       const runId = started?.originalExecutionRunId ?? '';
       if (this.#seen.has(runId)) break;

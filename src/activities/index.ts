@@ -1,6 +1,7 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
 import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
+import { recordSignals } from './resource/signals.ts';
 import { type PassFailureReport, reportPassFailure } from './resource/pass-failure.ts';
 import { reportingRetries } from './resource/retried.ts';
 import { withHeartbeat } from './runtime/heartbeat.ts';
@@ -8,6 +9,7 @@ import type { Dependencies } from './runtime/dependencies.ts';
 import { passFailure } from './runtime/failures.ts';
 import type { ClusterRef } from './runtime/cluster-reference.ts';
 import { restoreActivities } from './restore/index.ts';
+import type { OpenSignals } from '../planner/requests/signals.ts';
 import { stepActivities } from './steps/index.ts';
 
 export type { Assessment, ClusterSummary } from './cluster/assess.ts';
@@ -19,11 +21,12 @@ export type { Decision, Operation, Step } from '../planner/model/decision.ts';
 export type { Actor } from '../planner/model/actor.ts';
 export type { BackupActor, BackupDecision, BackupOperation } from '../planner/backup/observation.ts';
 export type { BackupStep } from '../planner/backup/steps.ts';
+export type { OpenSignals } from '../planner/requests/signals.ts';
 export type { StepTiming } from '../planner/model/steps/row.ts';
 
 export type Activities = ReturnType<typeof createActivities>;
 
-/** One activity a step kind, one pass a resource, and what reports that passes fail. Each observes, acts once and observes again, and can run twice. */
+/** One activity a step kind, one pass a resource, and what workflows write beside passes. Each observes, acts once and observes again, and can run twice. */
 export function createActivities(deps: Dependencies) {
   return {
     ...reportingRetries(deps, 'EtcdCluster', {
@@ -35,6 +38,10 @@ export function createActivities(deps: Dependencies) {
     }),
     ...reportingRetries(deps, 'EtcdBackup', backupActivities(deps)),
     ...reportingRetries(deps, 'EtcdRestore', restoreActivities(deps)),
+    recordSignals: withHeartbeat(
+      (ref: ClusterRef, open: OpenSignals) => recordSignals(deps, ref, open),
+      passFailure,
+    ),
     reportPassFailure: withHeartbeat(
       (ref: ClusterRef, report: PassFailureReport) => reportPassFailure(deps, ref, report),
       passFailure,

@@ -1,6 +1,6 @@
 /** The workflow of an EtcdCluster: wait → pass → carry out the operation that the pass plans → wait, for as long as the resource exists. */
 import { backoffMs } from '../api/values/backoff.ts';
-import type { Actor, Assessment } from '../activities/index.ts';
+import type { Actor, Assessment, OpenSignals } from '../activities/index.ts';
 import {
   actorOf,
   afterPass,
@@ -8,6 +8,7 @@ import {
   type ClusterState,
   type Ending,
   forgetExpired,
+  openSignals,
 } from './cluster/state.ts';
 import { close, isOver, rest, type RunEnd } from './host.ts';
 import type { Work } from './operation.ts';
@@ -19,7 +20,9 @@ export interface ClusterHost extends SlotHost, PassHost {
   pass(actor: Actor): Promise<Assessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: Work, actor: Actor): Promise<Started<Ending> | undefined>;
-  /** Shows people the last pass. */
+  /** Mirrors what users asked for in the status. Whether that succeeded. */
+  recordSignals(open: OpenSignals): Promise<boolean>;
+  /** Shows users the last pass. */
   show(): void;
 }
 
@@ -60,9 +63,11 @@ async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessmen
   forgetExpired(cluster, began);
   cluster.changed = false;
   cluster.asks = [];
+  const recorded = JSON.stringify(openSignals(cluster));
   const actor = { ...actorOf(cluster), ...mayRepair(cluster, began) };
   const assessment = await answered(cluster, host, () => host.pass(actor));
   if (assessment === undefined) return undefined;
+  cluster.recorded = recorded;
   noteRepair(cluster, assessment, { began, ended: host.now() });
   afterPass(cluster, assessment);
   host.show();
@@ -116,11 +121,20 @@ async function hasEnded(
   host: ClusterHost,
   started: Started<Ending> | undefined,
 ): Promise<boolean> {
-  const ending = await untilEnded(cluster, host, { started });
+  const meanwhile = () => recordSignals(cluster, host);
+  const ending = await untilEnded(cluster, host, { started, meanwhile });
   if (ending === 'left') return false;
   if (ending === 'lost') Object.assign(cluster, { running: undefined, abort: undefined });
   else conclude(cluster, host, ending);
   return true;
+}
+
+/** What users ask for while an operation is under way, its passes do not know. A pass follows its end, whatever has changed. */
+async function recordSignals(cluster: ClusterState, host: ClusterHost): Promise<void> {
+  cluster.changed = false;
+  const open = openSignals(cluster);
+  const recorded = JSON.stringify(open);
+  if (recorded !== cluster.recorded && (await host.recordSignals(open))) cluster.recorded = recorded;
 }
 
 function conclude(cluster: ClusterState, host: ClusterHost, ending: Ending): void {

@@ -191,11 +191,12 @@ async function performTogether(
 
 /** What a pass of an operation takes: what people asked for when it began, without the approvals that it has used up. */
 export function actorOfOperation(began: Actor, used: readonly Approval['id'][], ran: Actor['ran']): Actor {
-  const { approvals = [], spent = [], ...others } = began;
+  const { approvals = [], spent = [], takesOver: _, ...others } = began;
   const left = approvals.filter(({ id }) => !used.includes(id));
   const uids = [...spent, ...used.filter(id => typeof id === 'string')];
   return {
     ...others,
+    used,
     ...(left.length > 0 && { approvals: left }),
     ...(uids.length > 0 && { spent: uids }),
     ...(ran && { ran }),

@@ -5,6 +5,7 @@
 import type { Kind, ResourceId } from '../../src/api/names.ts';
 import { messageOf } from '../../src/api/values/message-of.ts';
 import type { StepOutcome } from '../../src/workflows/operation.ts';
+import type { OpenSignals } from '../../src/activities/index.ts';
 import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import { attempted } from '../worlds/attempts.ts';
 import type { Resource, World } from '../worlds/workflows-in-memory.ts';
@@ -82,6 +83,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
       wake: () => this.wake?.(),
       pass: actor => this.#look(signal, actor),
       reportFailing: failure => this.#reportFailing(failure),
+      recordSignals: open => this.#recordSignals(open),
       perform: work => this.#perform(signal, work),
     };
   }
@@ -108,6 +110,13 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   async #reportFailing(failure: PassFailure): Promise<void> {
     const { kind } = this;
     await this.#calls.execute('reportPassFailure', this.#ref, { kind, ...failure }).catch(() => undefined);
+  }
+
+  #recordSignals(open: OpenSignals): Promise<boolean> {
+    return this.#calls.execute('recordSignals', this.#ref, open).then(
+      result => result !== 'died',
+      () => false,
+    );
   }
 
   async #perform(signal: AbortSignal, work: R['Work']): Promise<StepOutcome | undefined> {

@@ -47,6 +47,58 @@ describe('passes whose tries are used up', () => {
   });
 });
 
+describe('what users ask for', () => {
+  const paused = { by: 'ana', at: 1 };
+
+  it('while an operation is under way is mirrored in the status, once', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.answer(planning(STEP));
+    await loop.say(state => pause(state, paused));
+    await loop.say(state => void (state.changed = true));
+    expect(loop.recorded).toEqual([{ paused }]);
+    await loop.say(state => abort(state, ANA));
+    expect(loop.recorded.at(-1)).toEqual({
+      paused,
+      aborted: { operation: 'repairCluster', generation: 1, by: 'ana' },
+    });
+    expect(loop.recorded).toHaveLength(2);
+  });
+
+  it('is taken over by the first pass of a run that begins anew, and by no other', async () => {
+    const loop = await new ClusterLoop().begin();
+    const approval = { id: -1, operation: 'x', ids: ['y'], by: 'ana', expiresAt: 9e12 };
+    expect(loop.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true } });
+    await loop.answer({ ...REST, takenOver: { paused, approvals: [approval] } });
+    expect(loop.state).toMatchObject({ paused, approvals: [approval] });
+    await loop.say(state => void (state.changed = true));
+    expect(loop.actors.at(-1)).toMatchObject({ paused, approvals: [approval] });
+    expect(loop.actors.at(-1)?.takesOver).toBeUndefined();
+    const next = await new ClusterLoop(loop.carried).begin();
+    expect(next.actors.at(-1)?.takesOver).toBeUndefined();
+  });
+
+  it('is not taken over where a user has ended it, or asked for something else, before the first pass', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.say(state => resume(state));
+    await loop.say(state => resync(state));
+    const aborted = { operation: 'x', generation: 1 };
+    await loop.answer({ ...REST, takenOver: { paused, aborted } });
+    expect([loop.state.paused, loop.state.aborted]).toEqual([undefined, undefined]);
+    const other = await new ClusterLoop().begin();
+    await other.say(state => pause(state, { by: 'bob', at: 2 }));
+    await other.answer({ ...REST, takenOver: { paused } });
+    expect(other.state.paused).toEqual({ by: 'bob', at: 2 });
+  });
+
+  it('is still to be taken over when the first pass has failed and the run continued as new', async () => {
+    const loop = await new ClusterLoop().begin();
+    loop.length = 'long';
+    await loop.answer({ failedPass: 'no rights' });
+    const next = await new ClusterLoop(loop.carried).begin();
+    expect(next.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true } });
+  });
+});
+
 describe('the workflow of a cluster', () => {
   it('makes a pass, and waits until something changed or the next pass is due', async () => {
     const loop = await new ClusterLoop().begin();

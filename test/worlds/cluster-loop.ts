@@ -1,6 +1,6 @@
 /** The loop of a cluster's workflow over passes and operations that a test answers. Throws when it does two things at a time. */
 import assert from 'node:assert/strict';
-import type { Actor, Assessment } from '../../src/activities/index.ts';
+import type { Actor, Assessment, OpenSignals } from '../../src/activities/index.ts';
 import {
   type Carried,
   carriedOf,
@@ -47,6 +47,8 @@ export class ClusterLoop extends LoopHost {
   end: RunEnd | undefined;
   /** An operation of another run is in the slot. */
   taken = false;
+  /** What users asked for, as it was to be mirrored in the status while an operation was under way. */
+  readonly recorded: OpenSignals[] = [];
   /** What was reported of passes that failed. */
   readonly failures: PassFailure[] = [];
   #answerPass: ((assessment: Assessment | FailedPass) => void) | undefined;
@@ -62,6 +64,7 @@ export class ClusterLoop extends LoopHost {
       ...{ now: this.now, history: this.history, isEachAnswered: this.isEachAnswered, wait: this.wait },
       show: () => {},
       reportFailing: async failure => void this.failures.push(failure),
+      recordSignals: async open => (this.recorded.push(open), true),
       pass: actor => {
         assert.equal(this.#answerPass, undefined, 'one pass at a time');
         assert.equal(this.#endOperation, undefined, 'no pass beside an operation');

@@ -256,7 +256,12 @@ export class OperatorWorld implements Ground {
    */
   async drive(carried: Carried = {}, until: Until = {}): Promise<Driven> {
     const run = new WorkflowRun(this, until);
-    const workflows = run.add(this.worker, world => new ClusterInMemory(carried, world));
+    const workflows = run.add(
+      this.worker,
+      world =>
+        // Only a run that is asked for as such begins anew, and takes over what the status mirrors.
+        new ClusterInMemory(until.anew === true ? {} : { failures: 0, ...carried }, world),
+    );
     const { state } = workflows;
     await run.run(() => workflows.rests && (state.failed === undefined || until.failure === true));
     const { seen: assessment, underWay } = workflows;

@@ -270,7 +270,10 @@ export class RestoreWorld extends OperatorWorld {
   /** Until neither the cluster nor the restore has anything to do. Processes that are killed are replaced. */
   async settle(actor: Actor = {}, until: Until = {}): Promise<void> {
     const run = new WorkflowRun(this, until);
-    const cluster = run.add(this.worker, world => new ClusterInMemory(askedBy(actor), world));
+    const cluster = run.add(
+      this.worker,
+      world => new ClusterInMemory({ failures: 0, ...askedBy(actor) }, world),
+    );
     const changed = () => cluster.changed();
     const restore = run.add<RestoreResource, RestoreInMemory>(
       { ...this.#restorer, wake: changed },

@@ -32,6 +32,8 @@ export interface Until {
   readonly after?: (step: string) => boolean;
   /** The first failure is thrown, and nothing is tried again. */
   readonly failure?: boolean;
+  /** The run of the workflow knows nothing, as after the loss of Temporal's database. */
+  readonly anew?: boolean;
 }
 
 /** Workflows that make this many passes without coming to rest do not converge. */

@@ -32,6 +32,7 @@ import type {
   Assessment,
   BackupActor,
   BackupAssessment,
+  OpenSignals,
   RestoreActor,
   RestoreAssessment,
 } from '../../src/activities/index.ts';
@@ -65,6 +66,8 @@ export interface World<R extends Resource> {
   pass(actor: R['Actor']): Promise<R['Assessment'] | FailedPass | undefined>;
   /** The resource is to say that its passes fail. */
   reportFailing(failure: PassFailure): Promise<void>;
+  /** What users asked the workflow of a cluster for is to be mirrored in its status. Whether it was. */
+  recordSignals?(open: OpenSignals): Promise<boolean>;
   /** `signal`: the step is ended in the middle, or nobody waits for it any more. */
   perform(work: R['Work'], signal: AbortSignal): Promise<StepOutcome | undefined>;
   /** Resolves after so many milliseconds, or when something changed. */
@@ -92,6 +95,10 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
   constructor(state: State, world: World<R>) {
     this.state = state;
     this.world = world;
+  }
+
+  protected get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Runs the loop. */
@@ -226,6 +233,11 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
     this.#first = first;
   }
 
+  async #recordSignals(open: OpenSignals): Promise<boolean> {
+    const isRecorded = (await this.world.recordSignals?.(open)) ?? false;
+    return this.hasEnded ? NEVER : isRecorded;
+  }
+
   protected loop(): Promise<RunEnd> {
     return runCluster(this.state, this.#clusterHost);
   }
@@ -235,6 +247,7 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
       ...this.host,
       show: () => {},
       ask: ask => this.ask(ask),
+      recordSignals: open => this.#recordSignals(open),
       pass: async actor => {
         const first = this.#first;
         this.#first = undefined;

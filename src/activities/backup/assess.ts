@@ -31,6 +31,8 @@ export interface BackupAssessment {
   readonly holding?: { readonly pause?: string };
   /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
   readonly revoked?: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  /** The pause that a run that begins anew takes over from the status. */
+  readonly takenOver?: NonNullable<BackupActor['paused']>;
   /** Who ends the operation under way by an EtcdRequest. */
   readonly stop?: NonNullable<BackupActor['paused']>;
 }
@@ -92,7 +94,7 @@ export async function assessBackup(
       await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
       return { ...answer, summary: summaryOf(observation.backup.status, actor) };
     }
-    const status = backupStatus(observation, actor, { workflowId, pause });
+    const status = backupStatus(observation, actor, { workflowId, pause, signals: settled.signals });
     await reportBackup(deps, object, status);
     await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
     return { ...answer, summary: summaryOf(status, actor) };
@@ -102,14 +104,15 @@ export async function assessBackup(
 /** What of it concerns the workflow. */
 function answerToWorkflow(
   observation: BackupObservation,
-  { actor, pause, revoked, stop }: SettledBackup,
-): Pick<BackupAssessment, 'refused' | 'holding' | 'revoked' | 'stop'> {
+  { actor, pause, revoked, stop, takenOver }: SettledBackup,
+): Pick<BackupAssessment, 'refused' | 'holding' | 'revoked' | 'stop' | 'takenOver'> {
   const verification = planVerification(observation, actor);
   const { uid = '' } = actor.verify ?? {};
   return {
     ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
     ...(pause && { holding: { pause: pause.request } }),
     ...(Object.keys(revoked).length > 0 && { revoked }),
+    ...(takenOver.paused && { takenOver: takenOver.paused }),
     ...(stop && { stop }),
   };
 }

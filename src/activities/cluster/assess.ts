@@ -40,6 +40,8 @@ export interface Assessment {
   readonly holding?: Holding;
   /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
   readonly revoked?: Settled['revoked'];
+  /** What a run that begins anew takes over from the status. */
+  readonly takenOver?: Settled['takenOver'];
   /** What the pass repaired by itself before it looked once more. */
   readonly repaired?: RepairInPass;
 }
@@ -151,7 +153,7 @@ async function pass(
   const seen = step === undefined ? first : await look(deps, ref, context);
   if (seen === undefined) return gone(deps, ref);
   const { cluster, decision, settled } = seen;
-  const { holds, revoked, verdicts } = settled;
+  const { holds, revoked, verdicts, signals, takenOver } = settled;
   const judge = {
     workflowId: context.workflowId,
     runId: runOfPass(context.workflowId),
@@ -162,7 +164,7 @@ async function pass(
   // What a pass has fixed, no run of an operation has.
   const { ran: _, ...withoutRun } = settled.actor;
   const situation = context.repaired.length === 0 ? seen.situation : { ...seen.situation, actor: withoutRun };
-  const findings = { observation: situation, decision, holds, members: observedMembers(situation) };
+  const findings = { observation: situation, decision, holds, signals, members: observedMembers(situation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {
     status,
@@ -183,6 +185,7 @@ async function pass(
     ...(verdicts.length > 0 && { verdicts }),
     ...holdingOf(settled),
     ...(Object.keys(revoked).length > 0 && { revoked }),
+    ...(Object.keys(takenOver).length > 0 && { takenOver }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
   text,
   timeZone,
 } from './parts.schema.ts';
-import { pause } from './user-requests.schema.ts';
+import { pause, signalledBackup } from './user-requests.schema.ts';
 import { blockRules, storeBlocks } from './stores.schema.ts';
 import { STORE_TYPES } from '../stores.ts';
 
@@ -241,6 +241,7 @@ const backupStatus = z
       .object({ pause: pause.optional() })
       .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.')
       .optional(),
+    signals: signalledBackup.optional(),
     nextRun: time('When the next backup is due, or the failed one is tried again.').optional(),
   })
   .describe('What was done; written by the operator only.');

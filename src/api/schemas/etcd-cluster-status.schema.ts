@@ -1,7 +1,7 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
 import { OUTCOMES } from '../operations.ts';
-import { awaitedApproval, userRequests } from './user-requests.schema.ts';
+import { awaitedApproval, signals, userRequests } from './user-requests.schema.ts';
 import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
@@ -276,6 +276,7 @@ export const clusterStatus = z
       )
       .optional(),
     userRequests: userRequests.optional(),
+    signals: signals.optional(),
     keyHashes: keyHashes
       .describe('The result of the last comparison of the data of the members; kept for some minutes.')
       .optional(),

@@ -49,3 +49,53 @@ export const userRequests = z
       .optional(),
   })
   .describe('What users requested by EtcdRequests and holds: it does not depend on those objects.');
+
+/** Who asked the workflow for something. */
+const sent = {
+  by: text(512, 'Who requested it.').optional(),
+  reason: text(200, 'Why.').optional(),
+  at: time('When the workflow received it.').optional(),
+};
+
+const signalled = {
+  uid: text(64, 'The uid of the resource that it is about.'),
+  pause: z.object(sent).describe('The pause that holds.').optional(),
+};
+
+/** What an EtcdBackup was asked for by signals. */
+export const signalledBackup = z
+  .object(signalled)
+  .describe(
+    'What users asked the workflow for by signals and is still open: a workflow that is started anew reads it here.',
+  );
+
+export const signals = z
+  .object({
+    ...signalled,
+    abort: z
+      .object({
+        ...sent,
+        operation: text(256, 'The operation that was aborted.'),
+        generation: int64('The metadata.generation for which it stays aborted.'),
+        subject: text(256, 'What it was about, where that can be requested again.').optional(),
+      })
+      .describe('The abort that holds until the specification changes, or until a resync.')
+      .optional(),
+    approvals: z
+      .array(
+        z.object({
+          id: int64('The number that the workflow gave it.'),
+          operation: text(256, 'The operation that was approved.'),
+          ids: z.array(text(256, 'An id.')).max(16).describe('Exactly what was approved.'),
+          by: text(512, 'Who approved it.'),
+          reason: text(200, 'Why.').optional(),
+          expiresAt: time('Until when it is valid.'),
+        }),
+      )
+      .max(16)
+      .describe('Approvals that were not used yet.')
+      .optional(),
+  })
+  .describe(
+    'What users asked the workflow for by signals and is still open: a workflow that is started anew reads it here.',
+  );

@@ -49,6 +49,8 @@ export interface BackupActor {
   readonly verifying?: string;
   /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it. */
   readonly spent?: readonly string[];
+  /** The run begins anew and holds nothing: it takes over the pause that the status mirrors. */
+  readonly takesOver?: true;
   /** The pass of an operation: what users ask for is judged by the passes of the EtcdBackup itself. */
   readonly isOperation?: true;
   /** The run that began then, or the verification with this uid, was stopped by a person. */

@@ -26,11 +26,18 @@ const MOST_ENTRIES = 256;
 /** A pause by an EtcdRequest, if one holds. */
 type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
 
+interface BackupReportContext {
+  readonly workflowId: string;
+  readonly pause: Pause;
+  /** What is open of what users asked the workflow for. */
+  readonly signals?: EtcdBackupStatus['signals'];
+}
+
 /** The whole status that a pass writes. */
 export function backupStatus(
   observation: BackupObservation,
   actor: BackupActor,
-  { workflowId, pause }: { readonly workflowId: string; readonly pause: Pause },
+  { workflowId, pause, signals }: BackupReportContext,
 ): EtcdBackupStatus {
   const { backup, now } = observation;
   const {
@@ -40,6 +47,7 @@ export function backupStatus(
     conditions: __,
     nextRun: ___,
     userRequests: ____,
+    signals: _____,
     ...before
   } = backup.status;
   const progress = currentRun(observation, actor);
@@ -59,6 +67,7 @@ export function backupStatus(
     observedGeneration: backup.generation,
     workflowID: workflowId,
     ...(pause && { userRequests: { pause } }),
+    ...(signals && { signals }),
     schedule: { ...schedule, ...(due && { dueBy: timestamp(due.endsBy) }) },
     ...(progress && { progress }),
     ...(lastRun && { lastRun }),

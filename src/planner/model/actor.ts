@@ -64,6 +64,10 @@ export interface Actor {
   readonly requests?: readonly PersonRequest[];
   /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it, or the approval was used. */
   readonly spent?: readonly string[];
+  /** The run begins anew and holds nothing: it takes over what the status mirrors, but what a message has ended since it began. */
+  readonly takesOver?: { readonly pause?: boolean; readonly abort?: boolean };
+  /** Of the pass of an operation: the approvals that it has used up. What users ask for meanwhile, it does not know. */
+  readonly used?: readonly Approval['id'][];
   /**
    * Nothing is under way, so the pass may repair by itself: what is missing, or also what was edited, unless that has to wait because it
    * was put back again and again.

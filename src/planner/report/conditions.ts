@@ -3,6 +3,7 @@ import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
 import { OPERATION_FACTS } from '../../api/operations.ts';
 import { readinessOfCluster } from '../../api/derived/readiness.ts';
+import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
@@ -33,6 +34,8 @@ export interface Findings {
   readonly decision: Decision;
   /** What holds of EtcdRequests. */
   readonly holds?: UserRequests | undefined;
+  /** What is open of what users asked the workflow for. */
+  readonly signals?: EtcdClusterStatus['signals'];
   readonly members: readonly ObservedMember[];
 }
 

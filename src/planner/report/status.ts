@@ -74,6 +74,7 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     ...operationsOf(findings, context),
     ...keptByOperations(findings),
     userRequests: findings.holds,
+    signals: findings.signals,
     awaitedApproval: findings.decision.kind === 'blocked' ? findings.decision.consent : undefined,
     incarnation: remembered(incarnation, findings.observation),
     clusterID,

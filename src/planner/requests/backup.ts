@@ -20,6 +20,7 @@ import {
   who,
   withoutOutcome,
 } from './common.ts';
+import { mirroredPause, pauseFrom } from './signals.ts';
 import type { Outcome, RequestChange } from './status.ts';
 
 type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
@@ -32,6 +33,10 @@ export interface SettledBackup {
   readonly changes: readonly RequestChange[];
   /** What the workflow holds and a request has ended. */
   readonly revoked: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  /** What users asked the workflow for and is still open, for the status of the EtcdBackup. */
+  readonly signals: EtcdBackupStatus['signals'];
+  /** What a run that begins anew takes over from the status. */
+  readonly takenOver: Pick<BackupActor, 'paused'>;
   /** Who ends the operation under way. */
   readonly stop: BackupActor['paused'];
 }
@@ -50,17 +55,24 @@ export function settleBackupRequests(
   target: Target,
 ): SettledBackup {
   const { now, requests = [], backup } = observation;
-  const { spent: _, ...sent } = actor;
+  const { spent: _, takesOver, ...own } = actor;
+  const { signals } = backup.status;
+  const isOwn = signals?.uid === backup.uid;
+  const pausedBefore = takesOver && isOwn && signals?.pause ? pauseFrom(signals.pause) : undefined;
+  const takenOver = pausedBefore && !own.paused ? { paused: pausedBefore } : {};
+  const sent = { ...own, ...takenOver };
   const held = backup.status.userRequests?.pause;
   // Only the passes of the EtcdBackup itself know what users want.
   if (sent.isOperation === true)
-    return { actor: sent, pause: held, changes: [], revoked: {}, stop: undefined };
+    return { actor: sent, pause: held, changes: [], signals, takenOver, revoked: {}, stop: undefined };
   const isSpent = held !== undefined && actor.spent?.includes(held.request) === true;
   let draft: Draft = {
     observation,
     actor: sent,
     pause: isSpent ? undefined : held,
     changes: [],
+    signals: undefined,
+    takenOver,
     revoked: {},
     stop: undefined,
   };
@@ -71,7 +83,12 @@ export function settleBackupRequests(
         ? settle(draft, request, actor.spent ?? [])
         : withChange(draft, { request, outcome });
   }
-  const { observation: __, ...settled } = draft;
+  const { observation: __, ...judged } = draft;
+  const { paused } = judged.actor;
+  const settled = {
+    ...judged,
+    signals: paused && { uid: backup.uid, pause: mirroredPause(paused) },
+  };
   const { pause: holds } = settled;
   return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
 }

@@ -2,7 +2,7 @@
  * What becomes of the EtcdRequests of a cluster in one pass. They are judged oldest first, each upon what the ones before it have come to;
  * what users sent to the workflow itself comes with the actor, and both together are what the planner takes. Pure.
  */
-import type { EtcdRequest } from '../../api/schemas/types.ts';
+import type { EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import { PAUSED } from '../../api/values/request-answers.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
@@ -23,6 +23,7 @@ import {
   withoutOutcome,
 } from './common.ts';
 import { actorOf, type Draft, revoke, withChange } from './draft.ts';
+import { mirroredSignals, type OpenSignals, signalsLeft, takenOver } from './signals.ts';
 import type { RequestChange } from './status.ts';
 
 /** What a pass makes of the requests. */
@@ -32,15 +33,25 @@ export interface Settled {
   /** What holds of the requests, for the status of the cluster; undefined: nothing. */
   readonly holds: UserRequests | undefined;
   readonly changes: readonly RequestChange[];
+  /** What users asked the workflow for and is still open, for the status of the cluster; undefined: nothing. */
+  readonly signals: EtcdClusterStatus['signals'];
+  /** What a run that begins anew takes over from the status. */
+  readonly takenOver: OpenSignals;
   /** What the workflow holds and a request has ended. */
   readonly revoked: Pick<Actor, 'paused' | 'aborted' | 'failed'>;
   /** Verdicts on requests that the workflow holds. */
   readonly verdicts: readonly Verdict[];
 }
 
-/** Judges every open request of the cluster. @param situation with what the workflow holds of users as its actor */
-export function settleRequests(situation: Situation, target: Target): Settled {
-  const { actor, cluster, now, requests = [] } = situation;
+/** Judges every open request of the cluster. @param seen with what the workflow holds of users as its actor */
+export function settleRequests(seen: Situation, target: Target): Settled {
+  const { cluster, now, requests = [] } = seen;
+  const { takesOver, used, ...own } = seen.actor;
+  const resource = { uid: cluster.uid, generation: cluster.generation, now };
+  const { signals: mirrored } = cluster.status;
+  const taken = takesOver === undefined ? {} : takenOver(mirrored, takesOver, resource);
+  const actor = withTaken(own, taken);
+  const situation = { ...seen, actor };
   const { pause: held, abort: aborted, approvals = [] } = cluster.status.userRequests ?? {};
   const isSpent = ({ request }: { readonly request: string }) => actor.spent?.includes(request) === true;
   const abort = aborted?.generation === cluster.generation ? aborted : undefined;
@@ -61,15 +72,23 @@ export function settleRequests(situation: Situation, target: Target): Settled {
     const outcome = unfit(request, target, now);
     draft = outcome === undefined ? settle(draft, request) : withChange(draft, { request, outcome });
   }
-  const { changes, revoked, withdrawn } = draft;
+  const { changes, revoked, withdrawn, sent } = draft;
   const kept = (actor.requests ?? []).filter(({ id }) => !withdrawn.some(each => each.id === id));
   return {
     actor: actorOf(draft),
     holds: heldOf(draft.holds),
     changes,
+    signals: used === undefined ? mirroredSignals(sent, resource) : signalsLeft(mirrored, used),
+    takenOver: taken,
     revoked,
     verdicts: [...judgeRequests(situation, kept), ...withdrawn],
   };
+}
+
+/** What the run holds goes before what it takes over. */
+function withTaken(actor: Actor, { approvals = [], ...taken }: OpenSignals): Actor {
+  const all = [...approvals, ...(actor.approvals ?? [])];
+  return { ...taken, ...actor, ...(all.length > 0 && { approvals: all }) };
 }
 
 function heldOf({ pause: held, abort, approvals = [] }: UserRequests): UserRequests | undefined {

@@ -31,6 +31,8 @@ interface Remembered extends PassState {
   /** Verifications that have not begun, and the uid of the one that is under way. */
   verifications: readonly Verification[];
   verifying: string | undefined;
+  /** The run began anew and no pass has succeeded yet: it takes over the pause that the status mirrors. */
+  takesOver: BackupActor['takesOver'];
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it. */
   spent: readonly string[];
   aborted: BackupActor['aborted'];
@@ -58,6 +60,7 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
     requested: undefined,
     verifications: [],
     verifying: undefined,
+    takesOver: Object.keys(carried).length === 0 ? true : undefined,
     spent: [],
     aborted: undefined,
     failed: undefined,
@@ -80,15 +83,15 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedBackup(backup: BackupState): CarriedBackup {
   const { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter } = backup;
-  const { running, failures, retryAt, published, passFailing } = backup;
+  const { takesOver, running, failures, retryAt, published, passFailing } = backup;
   const assessment = running && backup.assessment;
   const asked = { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter };
-  return { ...asked, running, failures, retryAt, published, passFailing, assessment };
+  return { ...asked, takesOver, running, failures, retryAt, published, passFailing, assessment };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
 export function backupActor(backup: BackupState): BackupActor {
-  const { paused, requested, verifying, spent, aborted, failed, prunedAfter } = backup;
+  const { paused, requested, verifying, spent, aborted, failed, prunedAfter, takesOver } = backup;
   const verify = nextVerification(backup.verifications);
   return {
     ...(verify && { verify }),
@@ -99,6 +102,7 @@ export function backupActor(backup: BackupState): BackupActor {
     ...(aborted && { aborted }),
     ...(failed && { failed }),
     ...(prunedAfter !== undefined && { prunedAfter }),
+    ...(takesOver && { takesOver }),
   };
 }
 
@@ -113,6 +117,9 @@ export function forgetExpired(backup: BackupState, now: number): void {
 /** After a pass: what it found to make no sense, and what an EtcdRequest has ended, is forgotten, unless something newer is there. */
 export function afterPass(backup: BackupState, assessment: BackupAssessment): void {
   backup.assessment = assessment;
+  if (backup.takesOver && assessment.takenOver !== undefined)
+    backup.paused ??= assessment.takenOver as Received;
+  backup.takesOver = undefined;
   const { refused, revoked = {} } = assessment;
   if (refused !== undefined) forgetVerification(backup, refused.uid);
   const { paused, failed, prunedAfter } = revoked;
@@ -162,6 +169,7 @@ export function pause(backup: BackupState, request: Received): void {
 export function resume(backup: BackupState): void {
   const held = backup.assessment?.holding?.pause;
   backup.paused = undefined;
+  backup.takesOver = undefined;
   if (held !== undefined && !backup.spent.includes(held)) backup.spent = [...backup.spent, held].slice(-MOST);
   backup.changed = true;
 }

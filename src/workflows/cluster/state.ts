@@ -1,5 +1,5 @@
 /** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
-import type { Actor, Assessment, Operation } from '../../activities/index.ts';
+import type { Actor, Assessment, OpenSignals, Operation } from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
@@ -41,6 +41,10 @@ interface Remembered extends PassState {
   judged: readonly Verdict[];
   /** Approvals and requests are numbered, over all runs. */
   nextId: number;
+  /** The run began anew and no pass has succeeded yet: what it takes over of what the status mirrors. */
+  takesOver: Actor['takesOver'];
+  /** What the status is known to mirror (`openSignals`, as JSON). */
+  recorded: string;
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it, or the approval was used. */
   spent: readonly string[];
   /** The last message that was refused, and why. */
@@ -75,6 +79,8 @@ export function newCluster(carried: Carried = {}): ClusterState {
     requests: [],
     judged: [],
     nextId: 1,
+    takesOver: Object.keys(carried).length === 0 ? { pause: true, abort: true } : undefined,
+    recorded: '',
     spent: [],
     refused: undefined,
     running: undefined,
@@ -96,14 +102,26 @@ export function newCluster(carried: Carried = {}): ClusterState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedOf(cluster: ClusterState): Carried {
   const { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused } = cluster;
-  const { spent, running, repeats, failures, published, passFailing } = cluster;
+  const { spent, takesOver, recorded, running, repeats, failures, published, passFailing } = cluster;
   const assessment = running && cluster.assessment;
   const asked = { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused };
-  return { ...asked, spent, running, repeats, failures, published, passFailing, assessment };
+  return {
+    ...asked,
+    spent,
+    takesOver,
+    recorded,
+    running,
+    repeats,
+    failures,
+    published,
+    passFailing,
+    assessment,
+  };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
-export function actorOf({ paused, aborted, failed, approvals, requests, spent, ran }: ClusterState): Actor {
+export function actorOf(cluster: ClusterState): Actor {
+  const { paused, aborted, failed, approvals, requests, spent, ran, takesOver } = cluster;
   return {
     ...(paused && { paused }),
     ...(aborted && { aborted }),
@@ -112,7 +130,31 @@ export function actorOf({ paused, aborted, failed, approvals, requests, spent, r
     ...(requests.length > 0 && { requests }),
     ...(spent.length > 0 && { spent }),
     ...(ran && { ran }),
+    ...(takesOver && { takesOver }),
   };
+}
+
+/** What users asked for by messages and is still open, as the status mirrors it. */
+export function openSignals(cluster: ClusterState): OpenSignals {
+  const { paused, abort: asked, running, approvals } = cluster;
+  const isOfRequest = waitingRequests(cluster).some(({ kind }) => OPERATION_OF[kind] === running?.operation);
+  const ending = asked && running && !isOfRequest ? { ...running, ...asked } : undefined;
+  const aborted = ending ?? cluster.aborted;
+  return {
+    ...(paused && { paused }),
+    ...(aborted && { aborted }),
+    ...(approvals.length > 0 && { approvals }),
+  };
+}
+
+/** The first pass of a run that began anew: what users asked the former run for holds on, unless this one was told otherwise meanwhile. */
+function takeOver(cluster: ClusterState, { paused, aborted, approvals = [] }: OpenSignals): void {
+  const { takesOver } = cluster;
+  if (takesOver === undefined) return;
+  if (takesOver.pause === true && paused !== undefined) cluster.paused ??= paused as Received;
+  if (takesOver.abort === true) cluster.aborted ??= aborted;
+  cluster.approvals = [...approvals, ...cluster.approvals];
+  cluster.takesOver = undefined;
 }
 
 /** Forgets what no longer holds: a failure that may be tried again, approvals that have expired. */
@@ -125,6 +167,7 @@ export function forgetExpired(cluster: ClusterState, now: number): void {
 export function afterPass(cluster: ClusterState, assessment: Assessment): void {
   cluster.assessment = assessment;
   cluster.passes += 1;
+  takeOver(cluster, assessment.takenOver ?? {});
   const { isNew, ...judged } = afterVerdicts(cluster, assessment.verdicts ?? []);
   Object.assign(cluster, judged);
   forgetRevoked(cluster, assessment.revoked ?? {});
@@ -197,6 +240,7 @@ export function pause(cluster: ClusterState, request: Received): void {
 
 export function resume(cluster: ClusterState): void {
   cluster.paused = undefined;
+  if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, pause: false };
   spend(cluster, [cluster.assessment?.holding?.pause]);
   cluster.changed = true;
 }
@@ -204,6 +248,7 @@ export function resume(cluster: ClusterState): void {
 /** Also revokes an abort, and retries at once what failed. */
 export function resync(cluster: ClusterState): void {
   Object.assign(cluster, { aborted: undefined, failed: undefined, failures: 0, repeats: undefined });
+  if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, abort: false };
   spend(cluster, [cluster.assessment?.holding?.abort]);
   cluster.changed = true;
 }

@@ -129,6 +129,15 @@ const assessment = record({
     }),
   ),
   revoked: optional(record({})),
+  takenOver: optional(
+    record({
+      paused: optional(request),
+      aborted: optional(record({ operation: name, generation: number })),
+      approvals: optional(
+        listOf(record({ id: integer, operation: name, ids: listOf(text), by: text, expiresAt: number })),
+      ),
+    }),
+  ),
 });
 
 const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');
@@ -171,6 +180,7 @@ const backupAssessment = record({
   holding: optional(record({ pause: optional(text) })),
   revoked: optional(record({})),
   stop: optional(request),
+  takenOver: optional(request),
 });
 
 const stopped = record({ reason: text, message: text });

@@ -12,7 +12,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
-import type { Activities, StepTiming } from '../../activities/index.ts';
+import type { Activities, OpenSignals, StepTiming } from '../../activities/index.ts';
 import type { FailureType } from '../../api/failures.ts';
 import type { FailedPass, PassFailure } from '../passes.ts';
 import { doneWith, type StepOutcome } from '../operation.ts';
@@ -129,5 +129,20 @@ export async function reportFailing({ kind, ...ref }: ResourceRef, failure: Pass
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     log.warn('that passes fail could not be reported', { error: rootCause(error) });
+  }
+}
+
+/** Mirrors what users asked for in the status of a cluster. Whether that succeeded. */
+export async function recordSignals(ref: ResourceId, open: OpenSignals): Promise<boolean> {
+  const name: keyof Activities = 'recordSignals';
+  const summary = `record what users asked of ${ref.namespace}/${ref.name}`;
+  const record = activityOf(name, { ...REPORTING, priority: shareOf(ref.namespace), summary });
+  try {
+    await record(ref, open);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    log.warn('what users asked for could not be recorded', { error: rootCause(error) });
+    return false;
   }
 }

@@ -1,0 +1,107 @@
+/**
+ * What users asked of the workflow by signals and updates, and what is still open of it, as the status mirrors it: a run that begins anew, because its
+ * generation is another one or Temporal's database was lost, takes it over from there. Pure.
+ */
+import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
+import type { Request } from '../../api/values/requests.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import type { Actor, Approval } from '../model/actor.ts';
+
+type Signals = NonNullable<EtcdClusterStatus['signals']>;
+
+/** What a workflow holds of it. */
+export type OpenSignals = Pick<Actor, 'paused' | 'aborted' | 'approvals'>;
+
+interface Resource {
+  readonly uid: string;
+  readonly generation: number;
+}
+
+interface Asked extends Request {
+  readonly at?: number | undefined;
+}
+
+function dated({ by, reason, at }: Asked) {
+  return {
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(at !== undefined && { at: timestamp(at) }),
+  };
+}
+
+/** A pause as the status holds it. */
+export function mirroredPause(paused: Asked): NonNullable<Signals['pause']> {
+  return dated(paused);
+}
+
+/** A pause as a workflow holds it. */
+export function pauseFrom({ by, reason, at }: NonNullable<Signals['pause']>): NonNullable<Actor['paused']> {
+  const received = parseTimestamp(at);
+  return {
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(received !== undefined && { at: received }),
+  };
+}
+
+/** For the status; undefined: nothing is open. An abort that another specification has ended, and what has expired, is not. */
+export function mirroredSignals(
+  { paused, aborted, approvals = [] }: OpenSignals,
+  { uid, generation, now }: Resource & { readonly now: number },
+): Signals | undefined {
+  const open = approvals.filter(({ id, expiresAt }) => typeof id === 'number' && now < expiresAt);
+  const isAborted = aborted?.generation === generation;
+  const signals = {
+    ...(paused && { pause: mirroredPause(paused) }),
+    ...(aborted && isAborted && { abort: { ...dated(aborted), ...goalOf(aborted) } }),
+    ...(open.length > 0 && { approvals: open.map(mirroredApproval) }),
+  };
+  return Object.keys(signals).length === 0 ? undefined : { uid, ...signals };
+}
+
+type Goal = Pick<NonNullable<Actor['aborted']>, 'operation' | 'generation' | 'subject'>;
+
+function goalOf({ operation, generation, subject }: Goal): Goal {
+  return { operation, generation, ...(subject !== undefined && { subject }) };
+}
+
+function mirroredApproval({ id, operation, ids, by, reason, expiresAt }: Approval) {
+  const why = reason === undefined ? {} : { reason };
+  return { id: Number(id), operation, ids: [...ids], by, ...why, expiresAt: timestamp(expiresAt) };
+}
+
+/** What the pass of an operation leaves: what users ask for meanwhile, its own workflow does not know. @param used approvals that it has used up */
+export function signalsLeft(
+  signals: Signals | undefined,
+  used: readonly Approval['id'][],
+): Signals | undefined {
+  if (signals?.approvals === undefined) return signals;
+  const { approvals: given, ...others } = signals;
+  const approvals = given.filter(({ id }) => !used.includes(id));
+  if (approvals.length > 0) return { ...others, approvals };
+  return others.pause === undefined && others.abort === undefined ? undefined : others;
+}
+
+/**
+ * What a run that begins anew takes over. The numbers of approvals are negative: the run counts its own from 1. What a later message has ended
+ * meanwhile is not among it.
+ */
+export function takenOver(
+  signals: Signals | undefined,
+  takesOver: NonNullable<Actor['takesOver']>,
+  { uid, generation, now }: Resource & { readonly now: number },
+): OpenSignals {
+  if (signals === undefined || signals.uid !== uid) return {};
+  const { pause, abort, approvals = [] } = signals;
+  const open = approvals.flatMap(({ id: _, expiresAt, reason, ...approval }, index) => {
+    const until = parseTimestamp(expiresAt) ?? 0;
+    const why = reason === undefined ? {} : { reason };
+    return now < until ? [{ ...approval, ...why, id: -1 - index, expiresAt: until }] : [];
+  });
+  return {
+    ...(pause && takesOver.pause === true && { paused: pauseFrom(pause) }),
+    ...(abort?.generation === generation &&
+      takesOver.abort === true && { aborted: { ...pauseFrom(abort), ...goalOf(abort) } }),
+    ...(open.length > 0 && { approvals: open }),
+  };
+}

@@ -1,0 +1,111 @@
+/** What users asked a workflow for by signals and is still open is mirrored in the status: a run that begins anew goes on with it. */
+import { describe, expect, it } from 'vitest';
+
+import { pause as pauseBackup } from '../../src/workflows/backup/state.ts';
+import { BackupWorld } from '../worlds/backup-world.ts';
+import { OperatorWorld } from '../worlds/operator-world.ts';
+
+const ANEW = { anew: true } as const;
+
+/** A cluster of which nothing is to be done. */
+async function living(): Promise<OperatorWorld> {
+  const world = new OperatorWorld();
+  await world.run();
+  await world.run();
+  return world;
+}
+
+const approvalUntil = (expiresAt: number) => ({
+  id: 3,
+  operation: 'replaceMember',
+  ids: ['8e9e05c5'],
+  by: 'ana',
+  reason: 'its disk is worn',
+  expiresAt,
+});
+
+describe('a run of a cluster that begins anew', () => {
+  it('goes on with the pause that was open, and with who asked for it, when and why', async () => {
+    const world = await living();
+    const paused = { by: 'ana', reason: 'to look', at: world.now };
+    await world.drive({ paused });
+    const { uid } = world.ref;
+    expect(world.cluster.status.signals).toMatchObject({ uid, pause: { by: 'ana', reason: 'to look' } });
+    const { state } = await world.drive({}, ANEW);
+    expect(state.paused).toMatchObject({ by: 'ana', reason: 'to look' });
+    expect(world.cluster.status).toMatchObject({ controlPaused: true, signals: { pause: { by: 'ana' } } });
+    await world.drive({});
+    expect(world.cluster.status.controlPaused).toBe(false);
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+
+  it('goes on with approvals that were neither used nor have expired', async () => {
+    const world = await living();
+    const hour = 3_600_000;
+    await world.drive({ approvals: [approvalUntil(world.now + hour)] });
+    const first = await world.drive({}, ANEW);
+    expect(first.state.approvals).toMatchObject([{ id: -1, operation: 'replaceMember', by: 'ana' }]);
+    expect(world.cluster.status.signals?.approvals).toMatchObject([{ id: -1, ids: ['8e9e05c5'] }]);
+    world.now += hour;
+    const second = await world.drive({}, ANEW);
+    expect(second.state.approvals).toEqual([]);
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+
+  it('goes on with the abort of this specification', async () => {
+    const world = await living();
+    const { generation = 0 } = world.cluster.metadata;
+    const aborted = { operation: 'scaleCluster', generation, by: 'ana' };
+    await world.drive({ aborted });
+    expect((await world.drive({}, ANEW)).state.aborted).toEqual(aborted);
+    await world.drive({ aborted: { ...aborted, generation: generation - 1 } });
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+
+  it('takes nothing over that another resource of its name was asked for', async () => {
+    const world = await living();
+    await world.drive({ paused: { by: 'ana', at: world.now } });
+    world.kube.mutate(world.resource, object => {
+      Object.assign((object['status'] as { signals: object }).signals, { uid: 'another' });
+    });
+    expect((await world.drive({}, ANEW)).state.paused).toBeUndefined();
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+});
+
+describe('what users ask for while an operation is under way', () => {
+  it('is mirrored at once, and the passes of the operation leave it', async () => {
+    const world = await living();
+    const paused = { by: 'ana', at: world.now };
+    const approvals = [
+      approvalUntil(world.now + 3_600_000),
+      { ...approvalUntil(world.now + 3_600_000), id: 4 },
+    ];
+    await world.act(({ recordSignals }) => recordSignals(world.ref, { paused, approvals }));
+    expect(world.cluster.status.signals).toMatchObject({
+      pause: { by: 'ana' },
+      approvals: [{ id: 3 }, { id: 4 }],
+    });
+    await world.look({ used: [3] });
+    expect(world.cluster.status.signals).toMatchObject({ pause: { by: 'ana' }, approvals: [{ id: 4 }] });
+    const before = world.cluster.metadata.resourceVersion;
+    const left = approvals.filter(({ id }) => id === 4);
+    await world.act(({ recordSignals }) => recordSignals(world.ref, { paused, approvals: left }));
+    expect(world.cluster.metadata.resourceVersion).toBe(before);
+    await world.act(({ recordSignals }) => recordSignals(world.ref, {}));
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+});
+
+it('a run of a backup that begins anew goes on with the pause that was open, and without it when it was resumed', async () => {
+  const world = new BackupWorld();
+  world.say(state => pauseBackup(state, { by: 'ana', reason: 'to look', at: world.now }));
+  await world.run();
+  expect(world.status.signals).toMatchObject({ pause: { by: 'ana', reason: 'to look' } });
+  const look = (actor: object) =>
+    world.act(({ assessBackup }) => assessBackup(world.ref, { actor, workflowId: 'entity' }));
+  const anew = await look({ takesOver: true });
+  expect(anew).toMatchObject({ takenOver: { by: 'ana', reason: 'to look' }, summary: { paused: true } });
+  expect((await look({})).summary?.paused).toBe(false);
+  expect(world.status.signals).toBeUndefined();
+});
