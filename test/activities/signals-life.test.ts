@@ -92,6 +92,8 @@ describe('what users ask for while an operation is under way', () => {
     const left = approvals.filter(({ id }) => id === 4);
     await world.act(({ recordSignals }) => recordSignals(world.ref, { paused, approvals: left }));
     expect(world.cluster.metadata.resourceVersion).toBe(before);
+    await world.look({ used: [4] });
+    expect(world.cluster.status.signals).toEqual({ uid: world.ref.uid, pause: expect.anything() });
     await world.act(({ recordSignals }) => recordSignals(world.ref, {}));
     expect(world.cluster.status.signals).toBeUndefined();
   });

@@ -18,6 +18,18 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/backup/verdictOf': 'all',
     'requests/backup/waiting': 'all',
   }),
+  ...exempt('each is a case of test/activities/signals-life.test.ts; longer runs reach most by chance', {
+    'requests/signals/dated': ['at !== undefined'],
+    'requests/signals/pauseFrom': ['reason !== undefined', 'received !== undefined'],
+    'requests/signals/mirroredApproval': ['not (reason === undefined)'],
+    'requests/signals/signalsLeft': ['not (others.pause === undefined && others.abort === undefined)'],
+    'requests/signals/takenOver': [
+      'approvals.flatMap(…)',
+      'abort?.generation === generation',
+      'abort?.generation === generation && takesOver.abort === true',
+      'open.length > 0',
+    ],
+  }),
   ...exempt('each is a case of test/planner/requests/cluster.test.ts; longer runs reach most by chance', {
     'requests/abort/abortable': [
       'not (under !== undefined && OPERATION_OF[under.kind] === operation)',

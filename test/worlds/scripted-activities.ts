@@ -222,7 +222,7 @@ export function scriptedActivities(script: Script): Activities {
   };
   const assess = async (_ref: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
     await script.beforeLook();
-    const { ran, mayRepair: _, ...asked } = actor;
+    const { ran, mayRepair: _, used: __, takesOver: ___, ...asked } = actor;
     script.runs.push(ran);
     script.actors.push(asked);
     const repaired = script.repair(actor);
@@ -241,7 +241,8 @@ export function scriptedActivities(script: Script): Activities {
   const reportPassFailure = async (_ref: unknown, report: PassFailureReport): Promise<void> => {
     script.reported.push(report);
   };
-  const all = { ...Object.fromEntries(steps), assess, reportPassFailure };
+  const recordSignals = async (): Promise<void> => {};
+  const all = { ...Object.fromEntries(steps), assess, reportPassFailure, recordSignals };
   const beat = Object.entries(all).map(([name, activity]) => [
     name,
     withHeartbeat(activity as () => Promise<unknown>, error => error),
