@@ -129,7 +129,7 @@ describe('a newer patch', LONG, () => {
       step: { kind: 'awaitQuiet' },
     });
     expect(decision).toMatchObject({
-      plan: [{ summary: expect.stringContaining('before the upgrade ends') }],
+      plan: [{ summary: expect.stringContaining('before the operation ends') }],
     });
     expect(condition(world, 'Upgrading')?.message).toMatch(/^to 3\.6\.16: 3 of 3 members/);
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
