@@ -66,13 +66,13 @@ function whyDue(situation: Situation, view: MemberView): string | undefined {
 
 /** The time of the schedule whose members may begin now; undefined: none. */
 function roundAt(rule: Rule, now: number): number | undefined {
-  const round = lastOf(scheduleOf(rule), now);
+  const round = lastOf(roundsOf(rule), now);
   return round !== undefined && now - round < ROUND_MS && isOpen(rule, now) ? round : undefined;
 }
 
 /** The next time of the schedule, in milliseconds since the epoch; undefined: there is none. */
 export function nextRound(rule: Rule | undefined, now: number): number | undefined {
-  const schedule = rule && scheduleOf(rule);
+  const schedule = rule && roundsOf(rule);
   return schedule && firstAfter(schedule, now);
 }
 
@@ -84,7 +84,7 @@ function isOpen({ window }: Rule, now: number): boolean {
   return opened !== undefined && now - opened < (parseDurationSeconds(window.duration) ?? 0) * 1_000;
 }
 
-function scheduleOf({ schedule, window }: Rule): ReturnType<typeof readable> {
+function roundsOf({ schedule, window }: Rule): ReturnType<typeof readable> {
   return schedule === undefined ? undefined : readable(schedule, window?.timeZone);
 }
 
