@@ -67,6 +67,10 @@ const OF_BACKUPS = {
 type Facts = typeof OPERATION_FACTS;
 type RequestOf<Row> = Row extends { readonly request: infer Request extends RequestFacts } ? Request : never;
 type Requests = { readonly [Name in Operation]: RequestOf<Facts[Name]> }[Operation];
+/** The operations that users can request. */
+export type RequestedOperation = {
+  readonly [Name in Operation]: Facts[Name] extends { readonly request: RequestFacts } ? Name : never;
+}[Operation];
 type Asking = typeof STEERING & typeof OF_BACKUPS;
 
 /** The action of an EtcdRequest. */
@@ -76,12 +80,12 @@ export type ActionCommand = Asking[keyof Asking]['command'] | Requests['command'
 /** What users can ask of a running cluster: the name of the signal and of the update. */
 export type RequestKind = Requests['kind'];
 
-interface OperationRequest extends RequestFacts {
+type OperationRequest = RequestFacts & {
   readonly action: Requests['action'];
   readonly command: Requests['command'];
   readonly kind: RequestKind;
-  readonly operation: Operation;
-}
+  readonly operation: RequestedOperation;
+};
 
 /** What operations of a cluster carry out. */
 export const OPERATION_REQUESTS = (
@@ -114,4 +118,4 @@ export const ACTIONS: readonly ActionRow[] = [
 /** The operation that carries out what users ask of a running cluster. */
 export const OPERATION_OF = Object.fromEntries(
   OPERATION_REQUESTS.map(({ kind, operation }) => [kind, operation]),
-) as Readonly<Record<RequestKind, Operation>>;
+) as Readonly<Record<RequestKind, RequestedOperation>>;

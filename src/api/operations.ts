@@ -20,20 +20,28 @@ export interface ActionFacts {
   readonly effect: (target: string, member: string) => string;
 }
 
+/** Of which member a request is, where it can be of one. */
+type OfMember =
+  | { readonly member: 'none' }
+  | {
+      readonly member: 'optional' | 'required';
+      /** The field of the messages that names the member. */
+      readonly field: string;
+      /** What the member is named for, and what it means when none is named. */
+      readonly purpose: string;
+      readonly absent?: string;
+    };
+
 /** A request that an operation of a cluster carries out. */
-export interface RequestFacts extends ActionFacts {
-  /** The action of an EtcdRequest. */
-  readonly action: string;
-  /** The name of the signal and of the update. */
-  readonly kind: string;
-  /** The field of these messages that names the member. */
-  readonly field: string;
-  /** What the member is named for, and what it means when none is named. */
-  readonly purpose: string;
-  readonly absent?: string;
-  /** The messages for users; their fields follow. */
-  readonly description: string;
-}
+export type RequestFacts = Omit<ActionFacts, 'member'> &
+  OfMember & {
+    /** The action of an EtcdRequest. */
+    readonly action: string;
+    /** The name of the signal and of the update. */
+    readonly kind: string;
+    /** The messages for users; their fields follow. */
+    readonly description: string;
+  };
 
 interface OperationFacts {
   /** The reason of the condition Progressing while it is performed, and what that means. */

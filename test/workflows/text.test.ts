@@ -1,5 +1,6 @@
 /** What users can send by mistake or on purpose: a handler that throws blocks its workflow for good. */
 import { describe, expect, it } from 'vitest';
+import { OPERATION_REQUESTS } from '../../src/api/actions.ts';
 import { approvalFrom } from '../../src/workflows/cluster/approvals.ts';
 import { requestOf } from '../../src/workflows/cluster/requests.ts';
 import { requestFrom, shortText } from '../../src/workflows/messages/text.ts';
@@ -23,12 +24,9 @@ describe('a text of a message', () => {
     expect(requestFrom({ by: ana })).toEqual({ by: ana });
     const approval = { operation: 'replaceMember', ids: ['8e9e05c5'] };
     expect(approvalFrom({ ...approval, by: ana }, { id: 1, now: 0 })).toMatchObject({ by: ana });
+    const [form] = OPERATION_REQUESTS;
     const requested = (by: string) =>
-      requestOf(
-        { requests: [], nextId: 1 },
-        { kind: 'restart', field: 'member', member: 'optional' },
-        { by },
-      );
+      form && requestOf({ requests: [], nextId: 1 }, form, { by, member: 'example-1' });
     expect(requested(ana)).toMatchObject({ by: ana });
     expect(requested(bob)).toMatchObject({ by: bob });
   });

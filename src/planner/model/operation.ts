@@ -27,9 +27,13 @@ export interface RequestRow {
   readonly progress: (situation: Situation, request: PersonRequest, ids: readonly string[]) => Judgement;
 }
 
+/** An operation that users can request: its row in src/api/operations.ts has a request. */
+export interface RequestedRow extends OperationRow {
+  /** How it judges what users request of it. */
+  readonly request: RequestRow;
+}
+
 export interface OperationRow {
-  /** How it judges what users request of it: there if its row in src/api/operations.ts has a request. */
-  readonly request?: RequestRow;
   /** Who asked for it, where its own resource says so and not a request. */
   readonly asker?: (situation: Situation) => string | undefined;
   /** What it changes from and to, where it changes one thing: versions, or numbers of members. */

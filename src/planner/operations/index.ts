@@ -2,9 +2,10 @@
  * The order of operations. The first planner that has something to do decides; each answers undefined when it has nothing to do. Above
  * each stands why it does not stand further down.
  */
+import type { RequestedOperation } from '../../api/actions.ts';
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { Decision, Operation } from '../model/decision.ts';
-import type { OperationRow } from '../model/operation.ts';
+import type { OperationRow, RequestedRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
 import { createCluster, planCreation } from './create/index.ts';
@@ -33,7 +34,9 @@ import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
 
 /** Every operation of src/api/operations.ts, and what it contributes besides its plans; in the order in which their standing conditions are shown. */
-export const OPERATIONS: Readonly<Record<Operation, OperationRow>> = {
+export const OPERATIONS: {
+  readonly [Name in Operation]: Name extends RequestedOperation ? RequestedRow : OperationRow;
+} = {
   createCluster,
   restoreCluster,
   upgradeCluster,

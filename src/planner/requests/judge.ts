@@ -52,9 +52,8 @@ function judgeAccepted(observation: Situation, request: PersonRequest, ids: read
   return rowFor(request).progress(observation, request, ids);
 }
 
-/** Each operation with a request has one: test/planner/requests/judge.test.ts. */
 function rowFor({ kind }: PersonRequest): RequestRow {
-  return OPERATIONS[OPERATION_OF[kind]].request as RequestRow;
+  return OPERATIONS[OPERATION_OF[kind]].request;
 }
 
 function accepted({ kind, target }: PersonRequest): string {

@@ -10,6 +10,8 @@ import { identityText, isText, shortText } from '../messages/text.ts';
 export type PersonRequest = NonNullable<Actor['requests']>[number];
 export type Verdict = NonNullable<Assessment['verdicts']>[number];
 
+type OperationRequest = (typeof OPERATION_REQUESTS)[number];
+
 /** The requests and their verdicts, as far as passes change them. */
 interface Asked {
   readonly requests: readonly PersonRequest[];
@@ -41,15 +43,23 @@ export function afterVerdicts(
   return { requests, judged, refused, isNew };
 }
 
+/** The field of a message that names the member; undefined: it names none. */
+export function fieldOfMember(form: OperationRequest): string | undefined {
+  return form.member === 'none' ? undefined : form.field;
+}
+
 /** What was sent, as a request that can be put on the list, or why it cannot. */
 export function requestOf(
   { requests, nextId }: { readonly requests: readonly PersonRequest[]; readonly nextId: number },
-  { kind, field, member }: Pick<(typeof OPERATION_REQUESTS)[number], 'kind' | 'field' | 'member'>,
+  form: OperationRequest,
   sent: unknown,
 ): PersonRequest | string {
+  const { kind, member } = form;
+  const field = fieldOfMember(form);
   const given = (sent ?? {}) as Request & Record<string, unknown>;
-  const target = given[field];
-  const example = JSON.stringify({ [field]: 'example-1', by: 'ana', reason: 'its node is retired' });
+  const target = field === undefined ? undefined : given[field];
+  const named = field === undefined ? {} : { [field]: 'example-1' };
+  const example = JSON.stringify({ ...named, by: 'ana', reason: 'its node is retired' });
   if (!isText(given.by)) return `"by" must name the person who asks: send ${example}`;
   if (target !== undefined && !isText(target))
     return `"${field}" must be the name of a member: send ${example}`;

@@ -5,7 +5,7 @@ import { operationWorkflowId } from '../../api/names.ts';
 import { approvedUntil, PAUSED } from '../../api/values/request-answers.ts';
 import { clusterPlanAnswer, statusAnswer } from '../cluster/answers.ts';
 import { type Approval, approvalFrom, isNeeded, notNeeded } from '../cluster/approvals.ts';
-import { type PersonRequest, requestOf } from '../cluster/requests.ts';
+import { fieldOfMember, type PersonRequest, requestOf } from '../cluster/requests.ts';
 import {
   abort,
   answerToAbort,
@@ -98,8 +98,9 @@ const RECORDED = 'the request is recorded, and no pass has processed it yet: sen
 
 /** A request is put on the list, and a pass judges it. */
 function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[number]): void {
-  const { kind, field } = form;
-  const description = `${form.description}: {"${field}": "…", "by": "…", "reason": "…"}`;
+  const { kind } = form;
+  const fields = [fieldOfMember(form), 'by', 'reason'].flatMap(field => (field ? [`"${field}": "…"`] : []));
+  const description = `${form.description}: {${fields.join(', ')}}`;
   const read = (sent: unknown) => requestOf(cluster, form, sent);
   const take = (sent: unknown): PersonRequest | string => {
     const request = read(sent);

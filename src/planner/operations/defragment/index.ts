@@ -5,7 +5,7 @@
  */
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import type { Decision, Step } from '../../model/decision.ts';
-import type { OperationRow } from '../../model/operation.ts';
+import type { RequestedRow } from '../../model/operation.ts';
 import { done, refused } from '../../checks/human-requests.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -47,7 +47,7 @@ function comparison(situation: Situation): Decision | undefined {
   );
 }
 
-export const defragmentMembers: OperationRow = {
+export const defragmentMembers: RequestedRow = {
   request: {
     begin({ members }, view) {
       const meant = view === undefined ? members.filter(canBe) : [view];

@@ -3,7 +3,7 @@
  * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
  * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
-import type { OperationRow } from '../../model/operation.ts';
+import type { OperationRow, RequestedRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
 import { aboutVoter, done } from '../../checks/human-requests.ts';
 import { lossOf } from '../../checks/evidence.ts';
@@ -79,7 +79,7 @@ export const scaleCluster: OperationRow = {
   isReached: isWhole,
 };
 
-export const replaceMember: OperationRow = {
+export const replaceMember: RequestedRow = {
   request: aboutVoter({
     progress: ({ cluster, members }, { target }, view) => {
       const isWhole = members.length >= cluster.config.size && !members.some(({ isLearner }) => isLearner);

@@ -1,5 +1,5 @@
 /** Leadership handed to the member that somebody asked for. */
-import type { OperationRow } from '../../model/operation.ts';
+import type { RequestedRow } from '../../model/operation.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -20,7 +20,7 @@ export function planMoveLeader(observation: Situation): Decision | undefined {
   return steps.length === 0 ? undefined : operate('moveLeader', steps);
 }
 
-export const moveLeader: OperationRow = {
+export const moveLeader: RequestedRow = {
   request: aboutVoter({
     begin: view => {
       if (view.leads) return done(`${view.name} is already the leader`);

@@ -6,7 +6,7 @@
  */
 import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
 import type { PersonRequest } from '../../model/actor.ts';
-import type { Judgement, OperationRow } from '../../model/operation.ts';
+import type { Judgement, RequestedRow } from '../../model/operation.ts';
 import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
@@ -195,7 +195,7 @@ function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdate
   return fits && changes.some(change => change.startsWith('argument --quota-backend-bytes'));
 }
 
-export const rolloutCluster: OperationRow = {
+export const rolloutCluster: RequestedRow = {
   request: { begin: podsToRestart, progress: restarted },
   takesAway: 'memberOfStep',
   status: situation => ({ storage: recordedStorage(situation) }),
