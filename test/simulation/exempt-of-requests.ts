@@ -57,12 +57,6 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     ],
     'requests/carry-out/personOf': ['kind === undefined'],
     'requests/carry-out/judge': ['verdict is absent', 'not (isOld)'],
-    'requests/carry-out/superfluous': [
-      'requests.find(…)',
-      'each.kind === kind',
-      'twin !== undefined',
-      'not (requests.length < MOST)',
-    ],
     'requests/cluster/settleRequests': [
       'not (outcome === undefined)',
       'aborted?.generation === cluster.generation',
