@@ -51,6 +51,15 @@ describe('a pause sent to the workflow', () => {
       expect(holds(await readCluster(world, NAMESPACE, name), 'Available')).toBe(false);
     }
     expect(resourceVersion).toBeDefined();
+    // A run that begins anew, as after the loss of Temporal's database, reads the pause in the status.
+    await world.temporal('workflow', 'terminate', '-w', workflow, '--reason', 'a test');
+    await world.stack.kubectl('annotate', 'etcd', name, '-n', NAMESPACE, 'test=terminated');
+    await poll(async () => (await world.temporal(...plan)).includes('Paused'));
+    const anew = await readCluster(world, NAMESPACE, name);
+    expect(anew?.status).toMatchObject({
+      controlPaused: true,
+      signals: { uid: anew?.metadata.uid, pause: { by: 'ana', reason: 'maintenance' } },
+    });
     await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
     const resumed = await awaitRunning(world, at(name));
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
