@@ -1,7 +1,7 @@
 /** Steps whose world moved between plan and deed: each refuses, and touches nothing. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
-import { isControlledBy } from '../../src/activities/observe/pod-facts.ts';
+import { isControlledBy } from '../../src/activities/observe/object-facts.ts';
 import { CREATION } from '../worlds/scripted-activities.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import { replaced, vanish } from '../worlds/lost-resource.ts';

@@ -10,7 +10,7 @@ import {
   IDENTITY,
 } from '../../objects/claim-store.ts';
 import { inspect } from '../../tls/inspect.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
 import { BackupFailure } from './failure.ts';

@@ -7,7 +7,7 @@ import { VERIFIER } from '../../objects/verify-pod.ts';
 import type { Store } from '../../store/port.ts';
 import { POD } from '../runtime/kinds.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { type WaitTime, waitUntil } from '../runtime/poll.ts';
 import { BackupFailure } from './failure.ts';

@@ -8,7 +8,7 @@ import { firstFieldDifference } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import { canonical } from '../../api/values/canonical.ts';
 import type { TlsFacts } from '../../planner/model/tls-facts.ts';
-import { isControlledBy } from './pod-facts.ts';
+import { isControlledBy } from './object-facts.ts';
 import { SECRET } from '../runtime/kinds.ts';
 
 export const CERTIFICATE = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate' } as const;

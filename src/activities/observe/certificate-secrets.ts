@@ -8,7 +8,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { ClientTls } from '../../etcd/port.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { Material, Part } from '../../tls/inspect.ts';
-import { isControlledBy } from './pod-facts.ts';
+import { isControlledBy } from './object-facts.ts';
 import { whyUnusable } from './usable-certificate.ts';
 
 /** One Secret as read. Never to be serialized. */

@@ -10,7 +10,7 @@ import type { CertificateFacts, CertificateToIssue, TlsFacts } from '../../plann
 import { firstFingerprint } from '../../tls/fingerprints.ts';
 import { inspect, trusts } from '../../tls/inspect.ts';
 import { mayHaveNewAuthority } from './authority-anew.ts';
-import { isControlledBy } from './pod-facts.ts';
+import { isControlledBy } from './object-facts.ts';
 import { secretText } from './certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
 

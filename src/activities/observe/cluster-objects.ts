@@ -4,8 +4,7 @@
  */
 import { LABEL_CLUSTER } from '../../api/names.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
-
-const POD: KindRef = { apiVersion: 'v1', kind: 'Pod' };
+import { POD } from '../runtime/kinds.ts';
 
 interface Of {
   readonly namespace: string;

@@ -2,7 +2,7 @@
 import type { KubeObject } from '../../kube/port.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { ServiceFacts } from '../../planner/model/observation.ts';
-import { objectFacts } from './pod-facts.ts';
+import { objectFacts } from './object-facts.ts';
 
 /** The Service as it stands, and which of the pods its selector selects. */
 export function serviceFacts(

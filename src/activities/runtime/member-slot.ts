@@ -10,8 +10,8 @@ import { timestamp } from '../../api/values/time.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Dependencies } from './dependencies.ts';
+import { POD } from './kinds.ts';
 
-const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 /** After this long without renewal the holder is taken for dead. */
 const DURATION_MS = 30_000;
 const RENEW_MS = 8_000;

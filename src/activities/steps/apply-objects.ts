@@ -7,7 +7,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
 import type { Perform } from './perform.ts';

@@ -6,7 +6,7 @@ import type { ManifestObject } from '../../objects/manifest.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never

@@ -15,7 +15,7 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
 import { BUDGET, POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 
 /** The cluster and its pods as last observed, and the member that is taken down. */
 interface Holding {

@@ -9,7 +9,7 @@ import type { Pair } from '../../tls/issue.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { AUTHORITIES } from '../observe/certificates-to-issue.ts';
 import { secretText } from '../observe/certificate-secrets.ts';

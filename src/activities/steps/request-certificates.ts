@@ -4,7 +4,7 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeClient, WritableObject } from '../../kube/port.ts';
 import { CERTIFICATE } from '../observe/cert-manager.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import type { Perform } from './perform.ts';
 

@@ -4,7 +4,7 @@ import { SEED_POD_LABELS } from '../../objects/seed-pod.ts';
 import { endLeftPod } from '../backup/serving-pod.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import type { RestoreRef } from '../resource/etcd-restore.ts';
 
 /**

@@ -23,7 +23,7 @@ import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';

@@ -11,7 +11,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { clusterFacts } from '../observe/observe.ts';
 import { CLAIM, POD, SERVICE } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/pod-facts.ts';
+import { isControlledBy } from '../observe/object-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
