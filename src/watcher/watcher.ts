@@ -38,8 +38,6 @@ import type {
   WatcherStats,
 } from './watcher-types.ts';
 
-export type { Watcher } from './watcher-types.ts';
-
 /** A watcher on anything that behaves like Temporal. */
 export function createWatcherOn(deps: WatcherDeps): Watcher {
   return new ResourceWatcher(deps);

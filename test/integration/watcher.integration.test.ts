@@ -7,7 +7,7 @@ import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-wr
 import type { WatcherTimings } from '../../src/watcher/options.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { createWatcher } from '../../src/watcher/create-watcher.ts';
-import type { Watcher } from '../../src/watcher/watcher.ts';
+import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { startTemporal, type TemporalServer } from '../stack/temporal-server.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';

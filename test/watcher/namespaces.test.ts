@@ -1,7 +1,7 @@
 /** A watcher of namespaces that are named, some of which cannot be listed. */
 import { describe, expect, test } from 'vitest';
 import type { ResourceRef } from '../../src/api/names.ts';
-import type { Watcher } from '../../src/watcher/watcher.ts';
+import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { Harness } from './harness.ts';
 import { IDLE, refTo, resource } from './objects.ts';
 

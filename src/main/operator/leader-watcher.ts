@@ -1,6 +1,6 @@
 /** The watcher of this replica, from term to term of its leadership. */
 import type { WatcherStats } from '../../watcher/watcher-types.ts';
-import type { Watcher } from '../../watcher/watcher.ts';
+import type { Watcher } from '../../watcher/watcher-types.ts';
 
 export interface LeaderWatcherDeps {
   /** A watcher that has not begun yet. */

@@ -9,7 +9,7 @@ import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
 import { createWatcher } from '../../watcher/create-watcher.ts';
-import type { Watcher } from '../../watcher/watcher.ts';
+import type { Watcher } from '../../watcher/watcher-types.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
 import { eventSink, type Kubernetes } from './kubernetes.ts';

@@ -20,7 +20,6 @@ import { onlyStamped, sameStamps, withStampsOf } from './stamps.ts';
 export function isWorthEnqueueing(change: StoreChange): boolean {
   if (change.type !== 'updated') return change.type === 'deleted' || !isOwnCreation(change.object);
   const { object, previous } = change;
-  if (object.metadata.uid !== previous.metadata.uid) return true;
   if (object.metadata.deletionTimestamp !== previous.metadata.deletionTimestamp) return true;
   if (object['marks'] !== previous['marks'] || !sameStamps(object, previous)) return true;
   if (resourceOf(object) !== undefined) return isEdited(change);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { LeaderWatcher } from '../../../src/main/operator/leader-watcher.ts';
-import type { Watcher } from '../../../src/watcher/watcher.ts';
+import type { Watcher } from '../../../src/watcher/watcher-types.ts';
 
 let log: string[];
 let made: number;

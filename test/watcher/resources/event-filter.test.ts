@@ -89,7 +89,6 @@ describe('a custom resource', () => {
     ['deletion', true, edit(['metadata', 'deletionTimestamp'], '2026-01-01T00:00:00Z')],
     ['an annotation', true, edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/paused': 'true' })],
     ['a label', true, edit(['metadata', 'labels'], { team: 'a' })],
-    ['another uid', true, edit(['metadata', 'uid'], 'another')],
     [
       'what kubectl notes for itself',
       false,
