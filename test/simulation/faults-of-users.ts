@@ -1,4 +1,5 @@
 /** Users who ask for more or less, stop the work or step in, and who take away or edit what the operator wrote down. */
+import { OPERATION_REQUESTS } from '../../src/api/actions.ts';
 import { ANNOTATION_LAST_SERIAL } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -51,7 +52,7 @@ const pausedAtStep: Fault = world => {
 const asked: Fault = (world, random) => {
   const { rows = [] } = world.invariants.truth.members() ?? {};
   const names = rows.map(row => /^https?:\/\/([^.]+)/.exec(row.peerUrl)?.[1] ?? '');
-  const kind = random.pick(['replaceMember', 'moveLeader', 'restart', 'defragment'] as const) ?? 'restart';
+  const kind = random.pick(OPERATION_REQUESTS)?.kind ?? 'restart';
   const target = random.pick([...names, 'nobody', '']) ?? '';
   if (world.operator.requests.length > 2) return undefined;
   world.operator.ask(kind, target);

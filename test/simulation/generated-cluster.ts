@@ -1,4 +1,5 @@
 /** The cluster itself, field by field, for generated observations: what is asked for, what is recorded, what users said. */
+import type { RequestKind } from '../../src/api/actions.ts';
 import * as fc from 'fast-check';
 import { CALAMITIES, type Calamity } from './generated-calamities.ts';
 import { mostly } from './generated-members.ts';
@@ -38,6 +39,14 @@ const UNDER_WAY = [
   'hibernateCluster',
   'wakeCluster',
 ] as const;
+
+/** As a record, so that a new kind is not forgotten, and the order and with it the meaning of seeds stays. */
+const ASKED = Object.keys({
+  replaceMember: true,
+  restart: true,
+  moveLeader: true,
+  defragment: true,
+} satisfies Record<RequestKind, true>) as RequestKind[];
 
 /** What is generated of the cluster. */
 export function clusterDraw(wild: number) {
@@ -97,13 +106,7 @@ export function clusterDraw(wild: number) {
     users: fc.record({
       paused: rarely(false, true),
       aborted: rarely<(typeof UNDER_WAY)[number] | undefined>(undefined, ...UNDER_WAY),
-      asked: often<'nothing' | 'replaceMember' | 'restart' | 'moveLeader' | 'defragment'>(
-        'nothing',
-        'replaceMember',
-        'restart',
-        'moveLeader',
-        'defragment',
-      ),
+      asked: often<'nothing' | RequestKind>('nothing', ...ASKED),
       isAccepted: mostly(4, true, false),
       approved: often<'nothing' | 'member' | 'begin' | 'finish'>('nothing', 'member', 'begin', 'finish'),
       whom: fc.nat({ max: 4 }),
