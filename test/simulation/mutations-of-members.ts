@@ -214,7 +214,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'members are replaced as often as they are lost',
     'replacementsAreSpent',
-    at('budgetExceeded', 'lately.length < maxReplacementsPerHour', 'true'),
+    at('tooManyThisHour', 'lately.length < maxReplacementsPerHour', 'true'),
   ),
   without(
     'a member that nothing is proved of is removed without asking anybody',
@@ -259,7 +259,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'the leader is defragmented before it has handed over',
     'membersAreDefragmented',
-    at('defragmentations', 'handOver(situation, waiting, name)', '[]'),
+    at('defragmentations', 'transferLeadership(situation, waiting, name)', '[]'),
   ),
   without(
     'claims are looked for by label alone',

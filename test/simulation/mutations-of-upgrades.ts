@@ -63,7 +63,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
     'a leader is restarted before it has handed over',
     'patchIsAskedFor',
-    at('handOver', '!isLeader(observation, member)', 'true'),
+    at('transferLeadership', '!isLeader(observation, member)', 'true'),
   ),
   without(
     'a minor is skipped',

@@ -23,7 +23,7 @@ import { reportStatus, retryOnConflict } from '../resource/custom-resource.ts';
 import { recordAccepted, recordOrphans, recordOutcomes } from '../resource/etcd-requests.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import { runOfPass } from '../runtime/run-of-pass.ts';
-import { putBackEdited } from '../steps/apply-objects.ts';
+import { applySharedObjects } from '../steps/apply-objects.ts';
 import { createMissing } from '../steps/ensure-objects.ts';
 import { messageOf } from '../../api/values/message-of.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
@@ -228,7 +228,7 @@ async function repair(deps: Dependencies, cluster: EtcdCluster, step: RepairInPa
   const about = { namespace, name, step: step.kind };
   try {
     if (step.kind === 'ensureObjects') await createMissing(deps, cluster, step);
-    else await putBackEdited(deps, cluster, step);
+    else await applySharedObjects(deps, cluster, step);
     deps.logger.info('repaired by a pass', about);
     return true;
   } catch (error) {

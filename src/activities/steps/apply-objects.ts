@@ -17,13 +17,13 @@ import type { Perform } from './perform.ts';
  * is gone or belongs to something else fails with PreconditionChanged.
  */
 export const applyObjects: Perform<'applyObjects'> = async (deps, ref, step) =>
-  putBackEdited(deps, await readLivingCluster(deps.kube, ref), step);
+  applySharedObjects(deps, await readLivingCluster(deps.kube, ref), step);
 
 /**
  * The same, of an EtcdCluster as it was just read.
  * @throws ApplicationFailure PreconditionChanged when one of them is gone, or belongs to something else
  */
-export async function putBackEdited(
+export async function applySharedObjects(
   deps: Dependencies,
   cluster: EtcdCluster,
   step: Pick<StepOf<'applyObjects'>, 'objects' | 'minAvailable'>,

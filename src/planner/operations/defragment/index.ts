@@ -9,7 +9,7 @@ import type { RequestedRow } from '../../model/operation.ts';
 import { done, refused } from '../../checks/human-requests.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
-import { handOver, whenGatesOpen } from '../rollout/next-member.ts';
+import { transferLeadership, whenGatesOpen } from '../rollout/next-member.ts';
 import { canBe, type Due, dueMembers, isDoneFor } from './due.ts';
 
 const OPERATION = 'defragmentMembers';
@@ -34,7 +34,7 @@ export function planDefragmentation(situation: Situation): Decision | undefined 
 function defragmentations(situation: Situation, due: readonly Due[]): Step[] {
   const waiting = due.map(({ view }) => view.name);
   return due.flatMap(({ view: { name, id, pod }, because }) => [
-    ...handOver(situation, waiting, name),
+    ...transferLeadership(situation, waiting, name),
     { kind: 'defragmentMember' as const, member: name, id, uid: pod?.uid ?? '', because },
   ]);
 }

@@ -29,7 +29,7 @@ export function planReplacement(observation: Situation, views: readonly MemberVi
     quorumSurvivesRemoval(views, first) ??
     successorMayCome(observation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
-  const exceeded = isAsked ? undefined : budgetExceeded(observation, first);
+  const exceeded = isAsked ? undefined : tooManyThisHour(observation, first);
   return exceeded === undefined
     ? operate('replaceMember', [step])
     : withConsent(observation, { step, member: first, why: exceeded });
@@ -102,7 +102,7 @@ function graceOver(observation: Situation, view: MemberView): Obstacle | undefin
 }
 
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
-function budgetExceeded({ cluster, now }: Situation, view: MemberView): Obstacle | undefined {
+function tooManyThisHour({ cluster, now }: Situation, view: MemberView): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
   const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== view.name);
   if (lately.length < maxReplacementsPerHour) return undefined;

@@ -29,7 +29,14 @@ import { podChanges } from '../../checks/pod-changes.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { askedIds, done, refused, requestUnderWay } from '../../checks/human-requests.ts';
 import { attribution } from '../../model/actor.ts';
-import { allAreReady, handOver, isLeader, restart, unreadyPods, whenGatesOpen } from './next-member.ts';
+import {
+  allAreReady,
+  transferLeadership,
+  isLeader,
+  restart,
+  unreadyPods,
+  whenGatesOpen,
+} from './next-member.ts';
 
 /** A member whose pod is not as it would be made now. */
 interface Outdated {
@@ -148,7 +155,7 @@ function rolloutSteps(observation: Situation, members: readonly Outdated[]): Ste
       purpose: 'rollout',
       because: `${changes[0]}${more}`,
     };
-    return [...handOver(observation, waiting, pod.name), stop, ...restart(observation, pod.name)];
+    return [...transferLeadership(observation, waiting, pod.name), stop, ...restart(observation, pod.name)];
   });
 }
 

@@ -41,7 +41,11 @@ export function whenGatesOpen(
 }
 
 /** `waiting`: members that are themselves about to be stopped. Before the leader is stopped it hands over: an election would hold up clients for a second. */
-export function handOver(observation: Situation, waiting: readonly string[], member: string): Step[] {
+export function transferLeadership(
+  observation: Situation,
+  waiting: readonly string[],
+  member: string,
+): Step[] {
   if (!isLeader(observation, member)) return [];
   const to = successorOf(observation.members, member, waiting);
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];

@@ -5,7 +5,7 @@ import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { changesBesidesImage } from '../../checks/pod-changes.ts';
 import { usableClaim } from '../../checks/missing-pods.ts';
-import { handOver, restart } from '../rollout/next-member.ts';
+import { transferLeadership, restart } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { fromFormerImage } from './former-image.ts';
 import { awaitsExtraRestart, waitingPods } from './pods.ts';
@@ -16,7 +16,7 @@ export function laterSteps(observation: Situation, goal: Goal): Step[] {
   const waiting = waitingPods(observation, goal);
   const names = waiting.map(pod => pod.name);
   const steps = waiting.flatMap((pod, index) => [
-    ...handOver(observation, names, pod.name),
+    ...transferLeadership(observation, names, pod.name),
     ...move(observation, pod, { from: goal.from, to: goal.to, isLast: index === waiting.length - 1 }),
   ]);
   const minor = minorOf(goal.to) ?? '';
