@@ -53,8 +53,6 @@ export class WorkflowCheck {
   #stuck: number | undefined;
   #isUnsupported = false;
   #watched = new Map<string, Watched>();
-  /** Those that were not in the last list of running workflows. */
-  #missing = new Set<string>();
   /** Those whose workflows say that their passes fail. */
   #failing = new Set<string>();
 
@@ -86,7 +84,6 @@ export class WorkflowCheck {
   /** Forgets everything: another replica watches, or this one has to begin anew. */
   reset(): void {
     this.#watched.clear();
-    this.#missing.clear();
     this.#failing.clear();
     for (const kind of KINDS) this.#deps.metrics.withoutPass(kind, 0);
   }
@@ -119,11 +116,11 @@ export class WorkflowCheck {
     const failing = new Set(running.flatMap(run => (run.isFailing ? [entityOf(run.workflowId)] : [])));
     const due = known.all().filter(resource => !isYetToBegin(resource));
     this.#failing = new Set(due.flatMap(({ key, ref }) => (failing.has(workflowId(ref)) ? [key] : [])));
-    const missing = due.filter(resource => needsWorkflow(resource) && !listed.has(workflowId(resource.ref)));
-    // Somebody terminated its workflow, or Temporal's database was lost; or it runs at another task queue, which shows the next time.
-    for (const { key, hasWork } of missing) enqueue(key, hasWork ? 'work' : 'background');
-    const doubtful = due.filter(resource => this.#missing.has(resource.key) || this.#isInDoubt(resource));
-    this.#missing = new Set(missing.map(({ key }) => key));
+    const isMissing = (resource: KnownResource) =>
+      needsWorkflow(resource) && !listed.has(workflowId(resource.ref));
+    // Somebody terminated its workflow, or Temporal's database was lost; or it runs at another task queue.
+    for (const { key, hasWork } of due.filter(isMissing)) enqueue(key, hasWork ? 'work' : 'background');
+    const doubtful = due.filter(resource => isMissing(resource) || this.#isInDoubt(resource));
     await this.#ask(doubtful.slice(0, MOST_ASKED), abort);
   }
 

@@ -194,7 +194,7 @@ describe('a pass that is due, and that no worker makes for a minute', () => {
     const queues = { ofWorkflow: 'etcd-operator', ofOperator: 'etcd-operator-shop' };
     world.temporal.awaited.set(example.uid, { id: 'run/task', queues });
     world.temporal.elsewhere.add(example.uid);
-    await world.clock.advance(215_000);
+    await world.clock.advance(155_000);
     expect(world.conditions(example)['PassFailing']).toMatchObject({
       status: 'True',
       reason: 'OtherTaskQueue',
