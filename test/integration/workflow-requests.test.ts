@@ -16,6 +16,7 @@ const REQUEST = {
   target: 'example-1',
   by: 'ana',
   reason: 'its node is retired',
+  at: expect.any(Number) as number,
 };
 
 describe('a request', () => {
