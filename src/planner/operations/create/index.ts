@@ -60,8 +60,13 @@ export function planCreation(observation: Situation): Decision | undefined {
   const isFormed = status.clusterID !== undefined;
   const isComplete = everyPodMade(observation, incarnation) && membersWithoutPod(observation).length === 0;
   if (isFormed && (!isComplete || isMemberLost(observation))) return undefined;
-  const obstacle = firstObstacle(observation, WHILE_CREATING);
   const steps = remainingSteps(observation, incarnation);
+  // What was edited since the incarnation was recorded is judged before anything is made of it; what is made goes on to form.
+  const makesMembers = steps.some(({ kind }) => kind === 'bootstrapMembers');
+  const obstacle = firstObstacle(
+    observation,
+    makesMembers ? [...WHILE_CREATING, specificationIsUsable] : WHILE_CREATING,
+  );
   if (obstacle !== undefined) return blocked(obstacle, steps);
   const corrected = correction(observation, incarnation);
   if (corrected !== undefined) return operate('createCluster', [corrected, ...steps]);

@@ -328,6 +328,16 @@ describe('what stands in the way of a creation', () => {
     });
   });
 
+  it('is a specification that became invalid before its members were made', () => {
+    const cluster = aCluster({ spec: { size: 3, version: '3.4.1' }, status: RECORDED });
+    const decision = planCreation(situationOf(anObservation({ cluster })));
+    expect(decision).toMatchObject({
+      kind: 'blocked',
+      reason: 'SpecInvalid',
+      message: expect.stringContaining('3.4.1'),
+    });
+  });
+
   it('is not a specification that became invalid after its members were made', () => {
     const cluster = aCluster({ spec: { size: 8 }, status: RECORDED });
     expect(planCreation(situationOf(anObservation({ cluster, ...MADE })))).toMatchObject({
