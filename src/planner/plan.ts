@@ -20,7 +20,7 @@ import {
 } from './model/decision.ts';
 import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
-import { type Actor, attribution } from './model/actor.ts';
+import { type WorkflowState, attribution } from './model/workflow-state.ts';
 import { nextLookSeconds } from './checks/next-look.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
@@ -29,14 +29,14 @@ import { hasFailed, isSkipped, isNonBlockingFailure } from './checks/failed-step
 import { restoreUnderWay } from './model/restore-of-cluster.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
-export function plan(observation: Observation | undefined, actor: Actor): Decision {
+export function plan(observation: Observation | undefined, actor: WorkflowState): Decision {
   return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation, actor));
 }
 
 /** The same, of a situation that is worked out already. */
 export function decide(situation: Situation): Decision {
   const decision = admitting(closing(firstDecision(situation), situation), situation);
-  return withActor(decision, situation.actor);
+  return withWorkflowState(decision, situation.actor);
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
@@ -92,9 +92,9 @@ function admitting(decision: Decision, situation: Situation): Decision {
 }
 
 /** The first step takes along what users said, so that it is looked at with the same eyes right before it is done. */
-function withActor(
+function withWorkflowState(
   decision: Decision,
-  { approvals = [], requests = [], aborted, failed, paused }: Actor,
+  { approvals = [], requests = [], aborted, failed, paused }: WorkflowState,
 ): Decision {
   const plannedUpon: PlannedUpon = {
     ...(failed && isNonBlockingFailure({ failed }) && { failed }),
@@ -152,7 +152,10 @@ function stopOf(work: Work, situation: Situation): Obstacle | undefined {
     : undefined;
 }
 
-function stepFailed({ message, operation }: NonNullable<Actor['failed']>, observation: Situation): Obstacle {
+function stepFailed(
+  { message, operation }: NonNullable<WorkflowState['failed']>,
+  observation: Situation,
+): Obstacle {
   const back = rowOf(operation)?.wayBack?.(observation);
   const said = `${message}; the operator tries again`;
   return { reason: 'StepFailed', message: back === undefined ? said : `${said}; ${back}` };

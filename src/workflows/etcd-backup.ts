@@ -3,12 +3,12 @@
  * an operation is under way passes go on: an edit is seen at once, and a deletion ends a backup.
  */
 import { backoffMs } from '../api/values/backoff.ts';
-import type { BackupActor, BackupAssessment } from '../activities/index.ts';
+import type { BackupWorkflowState, BackupAssessment } from '../activities/index.ts';
 import {
   afterOperation,
   afterPass,
   afterStart,
-  backupActor,
+  backupWorkflowState,
   type BackupEnding,
   type BackupState,
   type BackupWork,
@@ -19,7 +19,7 @@ import { answered, type FailedPass, type PassHost } from './passes.ts';
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
 export interface BackupHost extends SlotHost, PassHost {
-  pass(actor: BackupActor): Promise<BackupAssessment | FailedPass>;
+  pass(actor: BackupWorkflowState): Promise<BackupAssessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
   /** Shows people the last pass. */
@@ -52,7 +52,7 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
 async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssessment | undefined> {
   forgetExpired(backup, host.now());
   backup.changed = false;
-  const actor = backupActor(backup);
+  const actor = backupWorkflowState(backup);
   const assessment = await answered(backup, host, () => host.pass(actor));
   if (assessment === undefined) return undefined;
   afterPass(backup, assessment);

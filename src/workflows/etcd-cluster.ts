@@ -1,6 +1,6 @@
 /** The workflow of an EtcdCluster: wait → pass → carry out the operation that the pass plans → wait, for as long as the resource exists. */
 import { backoffMs } from '../api/values/backoff.ts';
-import type { Actor, Assessment, OpenSignals } from '../activities/index.ts';
+import type { WorkflowState, Assessment, OpenSignals } from '../activities/index.ts';
 import {
   actorOf,
   afterPass,
@@ -17,9 +17,9 @@ import { isPutBack, over, repeated, repeatsAtOnce, TRIES, waitsUntil } from './r
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
 export interface ClusterHost extends SlotHost, PassHost {
-  pass(actor: Actor): Promise<Assessment | FailedPass>;
+  pass(actor: WorkflowState): Promise<Assessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
-  start(work: Work, actor: Actor): Promise<Started<Ending> | undefined>;
+  start(work: Work, actor: WorkflowState): Promise<Started<Ending> | undefined>;
   /** Mirrors what users asked for in the status. Whether that succeeded. */
   recordSignals(open: OpenSignals): Promise<boolean>;
   /** Shows users the last pass. */
@@ -75,7 +75,7 @@ async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessmen
 }
 
 /** What a pass may repair by itself. What has failed is tried again by an operation, whose success ends the back-off. */
-function mayRepair({ failures, repeats }: ClusterState, now: number): Pick<Actor, 'mayRepair'> {
+function mayRepair({ failures, repeats }: ClusterState, now: number): Pick<WorkflowState, 'mayRepair'> {
   if (failures > 0) return {};
   return { mayRepair: repeatsAtOnce(repeats, now) ? 'all' : 'missing' };
 }

@@ -4,7 +4,7 @@
  */
 import { backoffMs } from '../api/values/backoff.ts';
 import type { ResourceId } from '../api/names.ts';
-import type { RestoreActor, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
+import type { RestoreWorkflowState, RestoreAssessment, RestoreDecision } from '../activities/index.ts';
 import { type Host, isOver, type ResourceState, rest, type RunEnd } from './host.ts';
 import type { StepOutcome } from './operation.ts';
 import { answered, type FailedPass, type PassHost, type PassState } from './passes.ts';
@@ -12,7 +12,7 @@ import { answered, type FailedPass, type PassHost, type PassState } from './pass
 export type RestoreWork = Extract<RestoreDecision, { kind: 'operate' }>;
 
 export interface RestoreHost extends Host, PassHost {
-  pass(actor: RestoreActor): Promise<RestoreAssessment | FailedPass>;
+  pass(actor: RestoreWorkflowState): Promise<RestoreAssessment | FailedPass>;
   perform(work: RestoreWork): Promise<StepOutcome>;
   /** Has the workflow of the cluster make a pass. It may not run: the watcher sees to that. */
   wake(cluster: ResourceId): Promise<void>;
@@ -22,7 +22,7 @@ export interface RestoreHost extends Host, PassHost {
 
 /** What one run hands to the next. */
 interface Remembered extends PassState {
-  failed: RestoreActor['failed'];
+  failed: RestoreWorkflowState['failed'];
   /** Steps that failed in a row, and until when the next one is held back. */
   failures: number;
   retryAt: number | undefined;

@@ -2,13 +2,13 @@
  * An operation of a cluster: step → pass → next step, for as long as passes plan the same operation. It knows nothing of etcd or Kubernetes,
  * and nothing of Temporal.
  */
-import type { Actor, Assessment, Decision } from '../activities/index.ts';
+import type { WorkflowState, Assessment, Decision } from '../activities/index.ts';
 import type { Request } from '../api/values/requests.ts';
 import type { Host } from './host.ts';
 import { answered, type FailedPass, type PassHost, type PassState } from './passes.ts';
 import { isPutBack, SHORT_MS, TRIES } from './repeats.ts';
 
-type Approval = NonNullable<Actor['approvals']>[number];
+type Approval = NonNullable<WorkflowState['approvals']>[number];
 
 export type Work = Extract<Decision, { kind: 'operate' }>;
 
@@ -35,7 +35,7 @@ export interface Asked {
   interrupt: (() => void) | undefined;
 }
 
-export function nothingAsked(): Asked {
+export function noUserRequests(): Asked {
   return { abort: undefined, handOver: false, follow: false, interrupt: undefined };
 }
 
@@ -190,7 +190,11 @@ async function performTogether(
 }
 
 /** What a pass of an operation takes: what people asked for when it began, without the approvals that it has used up. */
-export function actorOfOperation(began: Actor, used: readonly Approval['id'][], ran: Actor['ran']): Actor {
+export function workflowStateOf(
+  began: WorkflowState,
+  used: readonly Approval['id'][],
+  ran: WorkflowState['ran'],
+): WorkflowState {
   const { approvals = [], spent = [], takesOver: _, ...others } = began;
   const left = approvals.filter(({ id }) => !used.includes(id));
   const uids = [...spent, ...used.filter(id => typeof id === 'string')];

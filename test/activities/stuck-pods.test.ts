@@ -1,6 +1,6 @@
 /** Pods that are being deleted on nodes that do not answer: said, not waited for in haste, and taken away only upon proof. */
 import { describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
@@ -71,7 +71,7 @@ describe('a deletion whose pods do not end', () => {
     const { decision } = await world.look();
     if (decision.kind !== 'blocked' || decision.consent === undefined) throw new Error('asks nobody');
     const approval = { id: 1, ...decision.consent, by: 'me', expiresAt: world.now + 600_000 };
-    const actor: Actor = { approvals: [approval] };
+    const actor: WorkflowState = { approvals: [approval] };
     await world.run(actor);
     expect(world.names('Pod')).toEqual([]);
     expect(world.kube.peek(world.resource)).toBeUndefined();

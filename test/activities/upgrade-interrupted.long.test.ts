@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_DATA_VERSION, ANNOTATION_VERSION } from '../../src/api/names.ts';
 import { minorOf } from '../../src/api/versions/compare.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 300_000 };
@@ -105,12 +105,12 @@ describe('an upgrade', LONG, () => {
     },
   );
 
-  const aborted = (generation: number): Actor => ({
+  const aborted = (generation: number): WorkflowState => ({
     aborted: { operation: 'upgradeCluster', generation, by: 'ana' },
   });
-  const nobody = (): Actor => ({});
+  const nobody = (): WorkflowState => ({});
   it.each([
-    ['paused', PATCH, (): Actor => ({ paused: { by: 'ana' } }), 'Paused', false],
+    ['paused', PATCH, (): WorkflowState => ({ paused: { by: 'ana' } }), 'Paused', false],
     ['paused by its specification', MINOR, nobody, 'Paused', true],
     ['aborted', PATCH, aborted, 'Aborted', false],
     ['aborted on its way to another minor', MINOR, aborted, 'Aborted', false],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { condition } from '../worlds/living-cluster.ts';
 import { etcdOf } from '../fakes/kubernetes/container-arguments.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
@@ -66,7 +66,7 @@ async function allHaveRun(version: string): Promise<OperatorWorld> {
   return world;
 }
 
-async function settled(world: OperatorWorld, actor: Actor = {}) {
+async function settled(world: OperatorWorld, actor: WorkflowState = {}) {
   await world.run(actor);
   return world.run(actor);
 }
@@ -347,7 +347,7 @@ describe('a version that does not come up', LONG, () => {
 });
 
 describe('users', LONG, () => {
-  const approval = (id: number, ids: readonly string[]): Actor => ({
+  const approval = (id: number, ids: readonly string[]): WorkflowState => ({
     approvals: [{ id, operation: 'upgradeCluster', ids, by: 'me', expiresAt: Number.MAX_SAFE_INTEGER }],
   });
 

@@ -1,6 +1,6 @@
 /** The workflow of an EtcdRestore on a real Temporal server, with activities that follow the test: what users can do to it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
+import type { Activities, RestoreWorkflowState, RestoreDecision } from '../../src/activities/index.ts';
 import { recordedOf } from '../../src/planner/model/steps/row.ts';
 import { ETCD_RESTORE_STEPS } from '../../src/planner/restore/steps.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
@@ -59,9 +59,9 @@ it('a restore is not ended by a cancellation while the backup is read: its next 
 it('a refused restore makes a pass on each signal, and examines the backup again once on resync', async () => {
   const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
   const refused: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
-  const world = { decision: refused as RestoreDecision, actors: [] as RestoreActor[] };
+  const world = { decision: refused as RestoreDecision, actors: [] as RestoreWorkflowState[] };
   const activities = {
-    assessRestore: async (_: unknown, { actor }: { readonly actor: RestoreActor }) => {
+    assessRestore: async (_: unknown, { actor }: { readonly actor: RestoreWorkflowState }) => {
       world.actors.push(actor);
       return { decision: world.decision, summary: { phase: 'Refused' } };
     },

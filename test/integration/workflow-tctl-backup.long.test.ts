@@ -3,8 +3,8 @@
  * a person could have typed each takes effect, and the workflow continues.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Activities, RestoreActor, RestoreDecision } from '../../src/activities/index.ts';
-import { attribution } from '../../src/planner/model/actor.ts';
+import type { Activities, RestoreWorkflowState, RestoreDecision } from '../../src/activities/index.ts';
+import { attribution } from '../../src/planner/model/workflow-state.ts';
 import { BackupEntity } from '../worlds/backup-bench.ts';
 import { faultsOf, historiesOf } from '../worlds/histories.ts';
 import { sendTyped, TYPED } from '../worlds/typed-signals.ts';
@@ -96,10 +96,10 @@ describe.concurrent('the workflow of a backup', () => {
 describe.concurrent('the workflow of a restore that is refused', () => {
   it.each(TYPED)('examines its backup again after resync with %s', async (_, typed) => {
     const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
-    const actors: RestoreActor[] = [];
+    const actors: RestoreWorkflowState[] = [];
     let decision: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
     const activities = {
-      assessRestore: async (_ref: unknown, { actor }: { readonly actor: RestoreActor }) => {
+      assessRestore: async (_ref: unknown, { actor }: { readonly actor: RestoreWorkflowState }) => {
         actors.push(actor);
         return { decision, summary: { phase: 'Refused' } };
       },

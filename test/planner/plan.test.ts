@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import { type Actor, attribution } from '../../src/planner/model/actor.ts';
+import { type WorkflowState, attribution } from '../../src/planner/model/workflow-state.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { quorum } from '../../src/planner/checks/quorum.ts';
 import {
@@ -39,7 +39,7 @@ describe('work that users stopped', () => {
     ...observation,
     cluster: aCluster({ spec: { paused: true }, status: observation.cluster.status }),
   });
-  const cases: readonly [title: string, Observation, Actor, reason: string, message: string][] = [
+  const cases: readonly [title: string, Observation, WorkflowState, reason: string, message: string][] = [
     [
       'paused by a person who said why',
       creation,
@@ -91,7 +91,7 @@ describe('work that users stopped', () => {
     expect(decision.kind === 'blocked' && decision.plan).toEqual(planned);
   });
 
-  const going: readonly [title: string, Observation, Actor, operation: string][] = [
+  const going: readonly [title: string, Observation, WorkflowState, operation: string][] = [
     [
       'deletion, although the specification says paused',
       {

@@ -5,7 +5,7 @@ import { serialOf } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { Decision, PlannedStep } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { plan } from '../../src/planner/plan.ts';
 import { observedMembers } from '../../src/planner/report/members.ts';
 import { statusOf } from '../../src/planner/report/status.ts';
@@ -137,7 +137,7 @@ const observations: fc.Arbitrary<Observation> = fc
     membership: memberships,
   })
   .map(anObservation);
-const actors: fc.Arbitrary<Actor> = usually(
+const actors: fc.Arbitrary<WorkflowState> = usually(
   {},
   fc.record(
     {

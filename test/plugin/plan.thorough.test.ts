@@ -4,7 +4,7 @@ import type { EtcdCluster, EtcdClusterSpec } from '../../src/api/schemas/types.t
 import type { KubeObject } from '../../src/kube/port.ts';
 import { KubeError } from '../../src/kube/errors.ts';
 import type { Decision } from '../../src/planner/model/decision.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { ReadOnlyKube } from '../../src/plugin/plan/looking-kube.ts';
 import { recordedRequests } from '../../src/plugin/plan/recorded-requests.ts';
 import { plannedFor } from '../../src/plugin/plan/planned.ts';
@@ -14,7 +14,11 @@ import type { OperatorWorld } from '../worlds/operator-world.ts';
 const stored = (world: OperatorWorld): KubeObject => world.kube.peek(world.resource) as KubeObject;
 
 /** What the plugin plans for this world with other fields in the specification. */
-async function planned(world: OperatorWorld, spec: EtcdClusterSpec, actor: Actor = {}): Promise<Decision> {
+async function planned(
+  world: OperatorWorld,
+  spec: EtcdClusterSpec,
+  actor: WorkflowState = {},
+): Promise<Decision> {
   const object = stored(world);
   const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 };
   const proposed = { ...object, metadata, spec: { ...(object['spec'] as object), ...spec } };

@@ -1,11 +1,11 @@
 /** Which decisions of the planner and which outcomes of steps a run has seen. */
 import type { Assessment, Step } from '../../src/activities/index.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 
 export class Coverage {
   readonly counts = new Map<string, number>();
 
-  saw(decision: Assessment['decision'], _actor: Actor): void {
+  saw(decision: Assessment['decision'], _actor: WorkflowState): void {
     if (decision.kind === 'operate') this.#count(`${decision.operation}/${decision.step.kind}`);
     else this.#count(decision.kind === 'blocked' ? `blocked/${decision.reason}` : decision.kind);
   }

@@ -167,7 +167,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     isNonBlockingFailure: 'all',
     hasFailed: 'all',
     firstDecision: ["wanted.kind === 'operate'"],
-    withActor: ['failed', 'failed && isNonBlockingFailure({ failed })'],
+    withWorkflowState: ['failed', 'failed && isNonBlockingFailure({ failed })'],
     planMembership: [
       "not (decision.kind !== 'operate' || !isSkipped(observation.actor, decision))",
       "not (decision.kind !== 'operate')",

@@ -6,7 +6,7 @@
 import * as fc from 'fast-check';
 import { memberName } from '../../src/api/names.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import {
   ABSENT,
   anObservation,
@@ -27,7 +27,7 @@ import { before, now } from './generated-values.ts';
 /** One observation with what users said. */
 export interface Generated {
   readonly observation: Observation;
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
 }
 
 const FACTS = { ours: OURS, absent: ABSENT, foreign: FOREIGN };
@@ -114,7 +114,7 @@ function restoresOf({ restores }: ClusterDraw): NonNullable<Observation['restore
   }));
 }
 
-function actorOf({ users, spec: { versions } }: ClusterDraw, members: readonly MemberDraw[]): Actor {
+function actorOf({ users, spec: { versions } }: ClusterDraw, members: readonly MemberDraw[]): WorkflowState {
   const name = memberName(NAME, users.whom % members.length);
   const id = idOf(name);
   const { asked, approved, aborted } = users;

@@ -1,6 +1,6 @@
 /** What of an observation counts as seen, for the oracle: who is well, whose data is proved lost, whom a person named. */
 import type { ClaimFacts, Observation, PodFacts } from '../../src/planner/model/observation.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 
 export type Row = Extract<Observation['membership'], { known: true }>['members'][number];
 
@@ -21,7 +21,7 @@ export interface Look {
   readonly names: () => readonly string[];
 }
 
-export function lookAt(observation: Observation, actor: Actor): Look {
+export function lookAt(observation: Observation, actor: WorkflowState): Look {
   const { cluster, membership, pods, claims } = observation;
   const rows = membership.known ? membership.members : [];
   const ours = new RegExp(

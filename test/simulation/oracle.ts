@@ -6,7 +6,7 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/names.ts';
 import type { Decision, Step } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { faultOfRestart } from './oracle-of-restarts.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 
@@ -34,7 +34,7 @@ function givesBack({ pods, claims, cluster }: Observation, step: Step): boolean 
 /** Why this must not be done now; undefined when nothing speaks against it. */
 export function forbidden(
   observation: Observation,
-  actor: Actor,
+  actor: WorkflowState,
   { step, operation }: Pick<Operate, 'step' | 'operation'>,
 ): string | undefined {
   const look = lookAt(observation, actor);

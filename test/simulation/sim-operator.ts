@@ -2,7 +2,7 @@
 import type { ResourceId } from '../../src/api/names.ts';
 import type { Assessment, Step } from '../../src/activities/index.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
-import type { Actor, PersonRequest } from '../../src/planner/model/actor.ts';
+import type { WorkflowState, UserRequest } from '../../src/planner/model/workflow-state.ts';
 import {
   abort,
   approve,
@@ -19,7 +19,7 @@ import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
 export interface OperatorHooks extends WorkflowHooks {
-  readonly saw: (assessment: Assessment, actor: Actor) => void;
+  readonly saw: (assessment: Assessment, actor: WorkflowState) => void;
   readonly did: (step: Step, outcome: string) => void;
 }
 
@@ -35,7 +35,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     this.#hooks = hooks;
   }
 
-  protected saw(assessment: Assessment, actor: Actor): void {
+  protected saw(assessment: Assessment, actor: WorkflowState): void {
     this.#hooks.saw(assessment, actor);
   }
 
@@ -75,7 +75,7 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
   }
 
   /** Somebody asks for something. */
-  ask(kind: PersonRequest['kind'], target: string): void {
+  ask(kind: UserRequest['kind'], target: string): void {
     const by = { by: 'somebody', reason: 'maintenance' };
     this.#say(state => ask(state, { id: state.nextId, kind, target, ...by }));
   }
@@ -114,11 +114,11 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     return decision?.kind === 'blocked' ? decision.consent : undefined;
   }
 
-  get paused(): Actor['paused'] {
+  get paused(): WorkflowState['paused'] {
     return this.workflows?.state.paused;
   }
 
-  set paused(request: Actor['paused']) {
+  set paused(request: WorkflowState['paused']) {
     this.#say(state => (request === undefined ? resume(state) : pause(state, request)));
   }
 
@@ -127,19 +127,19 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     this.#say(state => (isAsked ? abort(state, { by: 'somebody' }) : void (state.abort = undefined)));
   }
 
-  set aborted(aborted: Actor['aborted']) {
+  set aborted(aborted: WorkflowState['aborted']) {
     this.#note({ aborted });
   }
 
-  set failed(failed: Actor['failed']) {
+  set failed(failed: WorkflowState['failed']) {
     this.#note({ failed });
   }
 
-  get requests(): readonly PersonRequest[] {
+  get requests(): readonly UserRequest[] {
     return this.workflows?.state.requests ?? [];
   }
 
-  set requests(requests: readonly PersonRequest[]) {
+  set requests(requests: readonly UserRequest[]) {
     this.#note({ requests });
   }
 

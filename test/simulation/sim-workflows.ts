@@ -49,7 +49,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   }
 
   /** A pass has ended. */
-  protected abstract saw(assessment: R['Assessment'], actor: R['Actor']): void;
+  protected abstract saw(assessment: R['Assessment'], actor: R['WorkflowState']): void;
   /** An attempt of a step has ended. */
   protected abstract did(step: R['Work']['step'], outcome: string): void;
   /** The activity of a pass. */
@@ -89,7 +89,10 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   }
 
   /** Tries until it succeeds, or has failed too often; undefined when this run has ended meanwhile. */
-  async #look(signal: AbortSignal, actor: R['Actor']): Promise<R['Assessment'] | FailedPass | undefined> {
+  async #look(
+    signal: AbortSignal,
+    actor: R['WorkflowState'],
+  ): Promise<R['Assessment'] | FailedPass | undefined> {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const result = await this.#calls
         .execute(this.pass, this.#ref, { actor, workflowId: 'entity' })

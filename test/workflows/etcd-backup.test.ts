@@ -1,9 +1,9 @@
 /** The loops of the workflows of backups and restores. */
 import { describe, expect, it } from 'vitest';
 import type {
-  BackupActor,
+  BackupWorkflowState,
   BackupAssessment,
-  RestoreActor,
+  RestoreWorkflowState,
   RestoreAssessment,
 } from '../../src/activities/index.ts';
 import {
@@ -34,7 +34,7 @@ describe('the workflow of a backup', () => {
   async function begun(first: BackupAssessment) {
     const host = new LoopHost();
     const state = newBackup();
-    const actors: BackupActor[] = [];
+    const actors: BackupWorkflowState[] = [];
     const asks: Ask[] = [];
     const failures: PassFailure[] = [];
     const world = {
@@ -148,7 +148,7 @@ describe('the workflow of a restore', () => {
   async function begun(first: RestoreAssessment, outcome: StepOutcome = { kind: 'done', hasWaited: false }) {
     const host = new LoopHost();
     const state = newRestore();
-    const actors: RestoreActor[] = [];
+    const actors: RestoreWorkflowState[] = [];
     const failures: PassFailure[] = [];
     const world = {
       next: first as RestoreAssessment | FailedPass,

@@ -6,7 +6,7 @@ import type { BackupWork } from '../../src/workflows/backup/state.ts';
 import {
   abortOperation,
   type Ended,
-  nothingAsked,
+  noUserRequests,
   runOperation,
   type StepOutcome,
   type Work,
@@ -36,7 +36,7 @@ interface Story {
   /** What each pass answers, in the same way. */
   readonly passes?: readonly (Assessment | FailedPass)[];
   /** During the step of this number. */
-  readonly during?: Readonly<Record<number, (asked: ReturnType<typeof nothingAsked>) => void>>;
+  readonly during?: Readonly<Record<number, (asked: ReturnType<typeof noUserRequests>) => void>>;
   /** How long each step takes, in milliseconds. */
   readonly lasts?: number;
   readonly history?: LoopHost['length'];
@@ -53,7 +53,7 @@ async function play({
 }: Story) {
   const host = new LoopHost();
   host.length = history;
-  const asked = nothingAsked();
+  const asked = noUserRequests();
   const did: string[] = [];
   const failures: PassFailure[] = [];
   const pauses: number[] = [];
@@ -109,7 +109,7 @@ describe('an operation', () => {
 
   it('ends without a pass when it is aborted or asked to hand over while passes fail, or its history is long', async () => {
     const passes = [{ failedPass: 'no rights' }];
-    const abort = (asked: ReturnType<typeof nothingAsked>) => abortOperation(asked, { by: 'ana' });
+    const abort = (asked: ReturnType<typeof noUserRequests>) => abortOperation(asked, { by: 'ana' });
     expect((await play({ passes, during: { 1: abort } })).ended).toEqual({
       outcome: 'aborted',
       by: { by: 'ana' },
@@ -176,7 +176,7 @@ describe('an operation', () => {
   });
 
   it('is aborted at the next step, and ends as usual when there is none', async () => {
-    const during = { 1: (asked: ReturnType<typeof nothingAsked>) => abortOperation(asked, { by: 'ana' }) };
+    const during = { 1: (asked: ReturnType<typeof noUserRequests>) => abortOperation(asked, { by: 'ana' }) };
     const { did, ended } = await play({ during, passes: [planned('b')] });
     expect(did).toEqual(['a', 'pass']);
     expect(ended).toMatchObject({ outcome: 'aborted', by: { by: 'ana' } });
@@ -190,7 +190,7 @@ describe('an operation', () => {
 
   it('keeps the first abort', async () => {
     const during = {
-      1: (asked: ReturnType<typeof nothingAsked>) => {
+      1: (asked: ReturnType<typeof noUserRequests>) => {
         abortOperation(asked, { by: 'ana' });
         abortOperation(asked, { by: 'bob' });
       },
@@ -199,7 +199,7 @@ describe('an operation', () => {
   });
 
   it('hands over after the step under way, and before its first one', async () => {
-    const handOver = (asked: ReturnType<typeof nothingAsked>) => void (asked.handOver = true);
+    const handOver = (asked: ReturnType<typeof noUserRequests>) => void (asked.handOver = true);
     const { did, ended } = await play({ during: { 1: handOver }, first: chain('a', 'b') });
     expect(did).toEqual(['a']);
     expect(ended).toEqual({ outcome: 'handedBack' });
@@ -209,7 +209,7 @@ describe('an operation', () => {
   it('hands over with a long history, unless it is aborted', async () => {
     const story = { passes: [planned('b')], history: 'veryLong' } as const;
     expect((await play(story)).ended?.outcome).toBe('handedBack');
-    const during = { 1: (asked: ReturnType<typeof nothingAsked>) => abortOperation(asked, {}) };
+    const during = { 1: (asked: ReturnType<typeof noUserRequests>) => abortOperation(asked, {}) };
     expect((await play({ ...story, during })).ended?.outcome).toBe('aborted');
   });
 
@@ -236,7 +236,7 @@ describe('an operation of a backup', () => {
     outcomes: StepOutcome[],
     passes: (BackupAssessment | FailedPass)[],
   ) {
-    const asked = nothingAsked();
+    const asked = noUserRequests();
     const did: string[] = [];
     const ending = await runBackupOperation(first, asked, {
       ...new LoopHost(),

@@ -1,6 +1,6 @@
 /** The loop of a cluster's workflow over passes and operations that a test answers. Throws when it does two things at a time. */
 import assert from 'node:assert/strict';
-import type { Actor, Assessment, OpenSignals } from '../../src/activities/index.ts';
+import type { WorkflowState, Assessment, OpenSignals } from '../../src/activities/index.ts';
 import {
   type Carried,
   carriedOf,
@@ -39,9 +39,9 @@ export function planning(step: { readonly kind: string } = PUT_BACK, more: Parti
 export class ClusterLoop extends LoopHost {
   readonly state: ClusterState;
   /** What passes were handed. */
-  readonly actors: Actor[] = [];
+  readonly actors: WorkflowState[] = [];
   /** Steps of operations that were begun, and when. */
-  readonly begun: { readonly work: Work; readonly actor: Actor; readonly at: number }[] = [];
+  readonly begun: { readonly work: Work; readonly actor: WorkflowState; readonly at: number }[] = [];
   /** What operations were asked for. */
   readonly asks: Ask[] = [];
   end: RunEnd | undefined;
@@ -119,7 +119,7 @@ export class ClusterLoop extends LoopHost {
   }
 
   /** Something changed: what the pass that follows may repair, which takes so long and answers this. */
-  async pass(assessment: Assessment, lasts = 100): Promise<Actor['mayRepair']> {
+  async pass(assessment: Assessment, lasts = 100): Promise<WorkflowState['mayRepair']> {
     if (!this.isPassing) await this.say(state => void (state.changed = true));
     const mayRepair = this.actors.at(-1)?.mayRepair;
     this.time += lasts;

@@ -16,7 +16,7 @@ import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdCluster, EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import type { Carried, ClusterState } from '../../src/workflows/cluster/state.ts';
 import { ActivityEnvironment } from './activity-environment.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
@@ -101,7 +101,7 @@ export interface Driven {
 }
 
 /** What users said, as a workflow remembers it. */
-export function askedBy({ paused, aborted, failed, approvals = [], requests = [] }: Actor): Carried {
+export function askedBy({ paused, aborted, failed, approvals = [], requests = [] }: WorkflowState): Carried {
   return { paused, aborted, failed, approvals, requests };
 }
 
@@ -205,7 +205,7 @@ export class OperatorWorld implements Ground {
   }
 
   /** One pass, as a workflow has it made. */
-  async look(actor: Actor = {}): Promise<Assessment> {
+  async look(actor: WorkflowState = {}): Promise<Assessment> {
     const context = { actor, workflowId: 'entity' };
     return orKilled(await this.#process.run(({ assess }) => assess(this.ref, context)));
   }
@@ -270,7 +270,7 @@ export class OperatorWorld implements Ground {
   }
 
   /** As `drive`, with what users said as the planner takes it. */
-  async run(actor: Actor = {}): Promise<Assessment> {
+  async run(actor: WorkflowState = {}): Promise<Assessment> {
     return (await this.drive(askedBy(actor))).assessment;
   }
 
@@ -282,7 +282,7 @@ export class OperatorWorld implements Ground {
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
-  async step(actor: Actor = {}): Promise<Assessment> {
+  async step(actor: WorkflowState = {}): Promise<Assessment> {
     return (await this.drive(askedBy(actor), { after: () => true, failure: true })).assessment;
   }
 

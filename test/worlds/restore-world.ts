@@ -4,9 +4,9 @@ import { newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
-import type { Actor } from '../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
-import type { RestoreActor, RestoreAssessment } from '../../src/activities/index.ts';
+import type { RestoreWorkflowState, RestoreAssessment } from '../../src/activities/index.ts';
 import { askedBy, OperatorWorld, type WorldOptions } from './operator-world.ts';
 import { type Until, type Worker, WorkflowRun } from './workflow-run.ts';
 import { ClusterInMemory, RestoreInMemory, type RestoreResource } from './workflows-in-memory.ts';
@@ -36,7 +36,7 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** The cluster alone, until it rests. */
-  runCluster(actor: Actor = {}): Promise<unknown> {
+  runCluster(actor: WorkflowState = {}): Promise<unknown> {
     return super.run(actor);
   }
 
@@ -206,7 +206,7 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** What the cluster's workflow remembers when somebody aborts this restore. */
-  abort(by = 'ada'): Actor {
+  abort(by = 'ada'): WorkflowState {
     const { generation = 0 } = this.cluster.metadata;
     const { uid: subject = '' } = this.#restore ?? {};
     return { aborted: { operation: 'restoreCluster', generation, subject, by } };
@@ -239,7 +239,7 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** One pass of the EtcdRestore and its step. Throws what either throws. */
-  async stepRestore(actor: RestoreActor = {}): Promise<RestoreAssessment | undefined> {
+  async stepRestore(actor: RestoreWorkflowState = {}): Promise<RestoreAssessment | undefined> {
     const run = new WorkflowRun(this, { after: () => true, failure: true });
     const workflows = run.add(this.#restorer, world => new RestoreInMemory(actor, world));
     await run.run(() => workflows.rests);
@@ -268,7 +268,7 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** Until neither the cluster nor the restore has anything to do. Processes that are killed are replaced. */
-  async settle(actor: Actor = {}, until: Until = {}): Promise<void> {
+  async settle(actor: WorkflowState = {}, until: Until = {}): Promise<void> {
     const run = new WorkflowRun(this, until);
     const cluster = run.add(
       this.worker,

@@ -6,7 +6,7 @@ import type { RepairInPass } from '../../src/planner/operations/repair/in-pass.t
 import { ApplicationFailure } from '@temporalio/activity';
 import {
   type Activities,
-  type Actor,
+  type WorkflowState,
   type Assessment,
   createActivities,
   type Decision,
@@ -18,7 +18,7 @@ import type { PassFailureReport } from '../../src/activities/resource/pass-failu
 import type { WaitOutcome } from '../../src/activities/runtime/poll.ts';
 import { withHeartbeat } from '../../src/activities/runtime/heartbeat.ts';
 import type { Consent } from '../../src/planner/model/decision.ts';
-import type { PersonRequest } from '../../src/planner/model/actor.ts';
+import type { UserRequest } from '../../src/planner/model/workflow-state.ts';
 import type { Verdict } from '../../src/planner/requests/judge.ts';
 import { planned, timingOf } from '../../src/planner/model/step-catalogue.ts';
 import type { StepTiming } from '../../src/planner/model/steps/row.ts';
@@ -71,9 +71,9 @@ export class Script {
   /** Kinds of steps, in the order in which they were performed. */
   readonly performed: Step['kind'][] = [];
   /** What the workflows said that users asked for, one entry a pass. */
-  readonly actors: Actor[] = [];
+  readonly actors: WorkflowState[] = [];
   /** The runs of operations that the workflows named, one entry a pass. */
-  readonly runs: Actor['ran'][] = [];
+  readonly runs: WorkflowState['ran'][] = [];
   /** Steps that are still to be done after they were performed. */
   readonly stubborn = new Set<Step['kind']>();
   readonly behaviours = new Map<Step['kind'], Behaviour>();
@@ -84,7 +84,7 @@ export class Script {
   /** What the next step needs a person's consent to. */
   consent: Consent | undefined;
   /** What passes say of requests. */
-  judge: (request: PersonRequest) => Verdict = ({ id }) => ({ id, outcome: 'refused', message: 'no' });
+  judge: (request: UserRequest) => Verdict = ({ id }) => ({ id, outcome: 'refused', message: 'no' });
   /** Passes repair by themselves what the workflow lets them. */
   passesRepair = false;
   /** What was reported of passes that failed. */
@@ -115,14 +115,14 @@ export class Script {
   }
 
   /** What a pass repairs by itself. */
-  repair({ mayRepair }: Actor): RepairInPass | undefined {
+  repair({ mayRepair }: WorkflowState): RepairInPass | undefined {
     const [step] = this.remaining;
     if (!this.passesRepair || mayRepair !== 'all' || step?.kind !== 'applyObjects') return undefined;
     this.remaining.shift();
     return step;
   }
 
-  decide(actor: Actor): Decision {
+  decide(actor: WorkflowState): Decision {
     const [step] = this.remaining;
     if (this.gone) return { kind: 'gone' };
     if (step === undefined) return { kind: 'idle', nextLookSeconds: this.idleSeconds };
@@ -163,13 +163,13 @@ export class Script {
   }
 
   /** The same reasons as the planner's, in its order. */
-  #stop({ paused, aborted, failed }: Actor): 'Paused' | 'Aborted' | 'StepFailed' | undefined {
+  #stop({ paused, aborted, failed }: WorkflowState): 'Paused' | 'Aborted' | 'StepFailed' | undefined {
     if (paused !== undefined) return 'Paused';
     if (aborted?.operation === this.operation && aborted.generation === this.generation) return 'Aborted';
     return failed?.operation === this.operation ? 'StepFailed' : undefined;
   }
 
-  summary(actor: Actor): Assessment['summary'] {
+  summary(actor: WorkflowState): Assessment['summary'] {
     const done = this.remaining.length === 0;
     const decision = this.decide(actor);
     return {
@@ -220,7 +220,7 @@ export function scriptedActivities(script: Script): Activities {
     if (kind === 'removeFinalizer') script.gone = true;
     return 'done';
   };
-  const assess = async (_ref: unknown, { actor }: { readonly actor: Actor }): Promise<Assessment> => {
+  const assess = async (_ref: unknown, { actor }: { readonly actor: WorkflowState }): Promise<Assessment> => {
     await script.beforeLook();
     const { ran, mayRepair: _, used: __, takesOver: ___, ...asked } = actor;
     script.runs.push(ran);

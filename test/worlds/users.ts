@@ -1,6 +1,6 @@
 /** Users who ask for something one time after the other, and what the workflows of the cluster remember of it. */
-import type { Actor, Assessment } from '../../src/activities/index.ts';
-import type { PersonRequest } from '../../src/planner/model/actor.ts';
+import type { WorkflowState, Assessment } from '../../src/activities/index.ts';
+import type { UserRequest } from '../../src/planner/model/workflow-state.ts';
 import { ask, carriedOf, type ClusterState, newCluster } from '../../src/workflows/cluster/state.ts';
 import type { OperatorWorld } from './operator-world.ts';
 import type { Until } from './workflow-run.ts';
@@ -11,13 +11,13 @@ export class Users {
   /** Steps in the order in which they were performed. */
   readonly steps: string[] = [];
   /** What users said besides. */
-  said: Pick<Actor, 'approvals' | 'aborted' | 'paused'> = {};
+  said: Pick<WorkflowState, 'approvals' | 'aborted' | 'paused'> = {};
 
   constructor(world: OperatorWorld) {
     this.#world = world;
   }
 
-  ask(kind: PersonRequest['kind'], target = ''): void {
+  ask(kind: UserRequest['kind'], target = ''): void {
     ask(this.#state, { id: this.#state.nextId, kind, target, by: 'ana', reason: 'a test' });
   }
 

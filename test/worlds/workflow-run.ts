@@ -18,7 +18,7 @@ export interface Ground {
 
 /** The activities of one resource; they throw {@link Killed} when the process dies over them. */
 export interface Worker<R extends Resource> {
-  pass(actor: R['Actor']): Promise<R['Assessment']>;
+  pass(actor: R['WorkflowState']): Promise<R['Assessment']>;
   perform(work: R['Work'], signal: AbortSignal): Promise<unknown>;
   /** Wakes the workflow of a cluster. */
   wake?(): void;

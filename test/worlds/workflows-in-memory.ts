@@ -18,9 +18,9 @@ import {
 import type { Host, ResourceState, RunEnd } from '../../src/workflows/host.ts';
 import {
   abortOperation,
-  actorOfOperation,
+  workflowStateOf,
   type Asked,
-  nothingAsked,
+  noUserRequests,
   runOperation,
   type StepOutcome,
   type Work,
@@ -28,34 +28,34 @@ import {
 import type { FailedPass, PassFailure, PassHost } from '../../src/workflows/passes.ts';
 import type { Ask, Started } from '../../src/workflows/slot.ts';
 import type {
-  Actor,
+  WorkflowState,
   Assessment,
-  BackupActor,
+  BackupWorkflowState,
   BackupAssessment,
   OpenSignals,
-  RestoreActor,
+  RestoreWorkflowState,
   RestoreAssessment,
 } from '../../src/activities/index.ts';
 import type { ResourceId } from '../../src/api/names.ts';
 
 /** The types of one kind of resource. */
 export interface Resource {
-  readonly Actor: unknown;
+  readonly WorkflowState: unknown;
   readonly Assessment: unknown;
   readonly Work: { readonly step: { readonly kind: string } };
 }
 export interface ClusterResource extends Resource {
-  readonly Actor: Actor;
+  readonly WorkflowState: WorkflowState;
   readonly Assessment: Assessment;
   readonly Work: Work;
 }
 export interface BackupResource extends Resource {
-  readonly Actor: BackupActor;
+  readonly WorkflowState: BackupWorkflowState;
   readonly Assessment: BackupAssessment;
   readonly Work: BackupWork;
 }
 export interface RestoreResource extends Resource {
-  readonly Actor: RestoreActor;
+  readonly WorkflowState: RestoreWorkflowState;
   readonly Assessment: RestoreAssessment;
   readonly Work: RestoreWork;
 }
@@ -63,7 +63,7 @@ export interface RestoreResource extends Resource {
 /** What Temporal and its workers do otherwise. Nothing here rejects; `undefined` ends the run for good. */
 export interface World<R extends Resource> {
   readonly now: () => number;
-  pass(actor: R['Actor']): Promise<R['Assessment'] | FailedPass | undefined>;
+  pass(actor: R['WorkflowState']): Promise<R['Assessment'] | FailedPass | undefined>;
   /** The resource is to say that its passes fail. */
   reportFailing(failure: PassFailure): Promise<void>;
   /** What users asked the workflow of a cluster for is to be mirrored in its status. Whether it was. */
@@ -170,7 +170,7 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
       .then(() => this.notify());
   }
 
-  protected async pass(actor: R['Actor']): Promise<R['Assessment'] | FailedPass> {
+  protected async pass(actor: R['WorkflowState']): Promise<R['Assessment'] | FailedPass> {
     const answer = await this.world.pass(actor);
     if (this.#hasEnded || answer === undefined) return NEVER;
     if (!isFailed(answer)) this.seen = answer;
@@ -211,7 +211,7 @@ abstract class WithSlot<State extends ResourceState, R extends Resource> extends
   }
 
   protected startOperation<Ending>(run: (asked: Asked, runId: string) => Promise<Ending>): Started<Ending> {
-    const asked = nothingAsked();
+    const asked = noUserRequests();
     this.#operation = asked;
     this.#runs += 1;
     const result = run(asked, `run-${this.#runs}`).then(ending => {
@@ -258,7 +258,7 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
           const ran = { operation: work.operation, runId };
           const ended = await runOperation(work, asked, {
             ...this.host,
-            pass: used => this.pass(actorOfOperation(actor, used, ran)),
+            pass: used => this.pass(workflowStateOf(actor, used, ran)),
             perform: now => {
               this.underWay = now;
               return this.perform(now);

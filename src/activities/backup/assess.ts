@@ -1,7 +1,7 @@
 /** One pass of an EtcdBackup: read → plan → report. */
 import { API_VERSION } from '../../api/names.ts';
 import type {
-  BackupActor,
+  BackupWorkflowState,
   BackupDecision,
   BackupFacts,
   BackupObservation,
@@ -30,11 +30,11 @@ export interface BackupAssessment {
   /** By EtcdRequest, its uid: what holds, and a message to the workflow can end. */
   readonly holding?: { readonly pause?: string };
   /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
-  readonly revoked?: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  readonly revoked?: Pick<BackupWorkflowState, 'paused' | 'failed' | 'prunedAfter'>;
   /** The pause that a run that begins anew takes over from the status. */
-  readonly takenOver?: NonNullable<BackupActor['paused']>;
+  readonly takenOver?: NonNullable<BackupWorkflowState['paused']>;
   /** Who ends the operation under way by an EtcdRequest. */
-  readonly stop?: NonNullable<BackupActor['paused']>;
+  readonly stop?: NonNullable<BackupWorkflowState['paused']>;
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -63,7 +63,7 @@ const SHOWN = 10;
 export async function assessBackup(
   deps: Dependencies,
   ref: BackupRef,
-  { actor: sent, workflowId }: { readonly actor: BackupActor; readonly workflowId: string },
+  { actor: sent, workflowId }: { readonly actor: BackupWorkflowState; readonly workflowId: string },
 ): Promise<BackupAssessment> {
   return retryOnConflict(async () => {
     const object = await readBackup(deps.kube, ref);
@@ -121,7 +121,7 @@ function answerToWorkflow(
 async function withRequests(
   deps: Dependencies,
   seen: Pick<BackupObservation, 'now' | 'backup' | 'needed' | 'jitterSeconds'>,
-  sent: BackupActor,
+  sent: BackupWorkflowState,
 ) {
   const { namespace, name } = seen.backup;
   const requests =
@@ -142,7 +142,7 @@ async function clusterOf(
   return cluster.metadata.deletionTimestamp === undefined ? 'there' : 'deleting';
 }
 
-function summaryOf(status: EtcdBackupStatus, { paused }: BackupActor): BackupSummary {
+function summaryOf(status: EtcdBackupStatus, { paused }: BackupWorkflowState): BackupSummary {
   const { phase, succeeded, Reason, etcdVersion, lastSuccessDate, nextRun, progress, lastRun, verification } =
     status;
   const shown = {

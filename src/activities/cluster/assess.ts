@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { blocked, type Decision } from '../../planner/model/decision.ts';
 import type { Observation } from '../../planner/model/observation.ts';
-import type { Actor, PersonRequest } from '../../planner/model/actor.ts';
+import type { WorkflowState, UserRequest } from '../../planner/model/workflow-state.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import { type RepairInPass, repairInPass } from '../../planner/operations/repair/in-pass.ts';
 import { decide } from '../../planner/plan.ts';
@@ -50,7 +50,7 @@ export interface Assessment {
 interface Holding {
   readonly pause?: string;
   readonly abort?: string;
-  readonly requests?: readonly (Pick<PersonRequest, 'kind' | 'target' | 'by'> & { readonly id: string })[];
+  readonly requests?: readonly (Pick<UserRequest, 'kind' | 'target' | 'by'> & { readonly id: string })[];
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -80,7 +80,7 @@ export interface ClusterSummary {
 }
 
 interface PassContext {
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
   readonly workflowId: string;
 }
 

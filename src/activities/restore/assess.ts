@@ -4,9 +4,9 @@ import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import {
   planRestoreResource,
-  type RestoreActor,
+  type RestoreWorkflowState,
   type RestoreDecision,
-  waitsForPerson,
+  waitsForUser,
 } from '../../planner/restore/plan.ts';
 import { restoreStatus } from '../../planner/restore/report.ts';
 import { situationOf } from '../../planner/situation.ts';
@@ -34,7 +34,7 @@ export interface RestoreAssessment {
 export async function assessRestore(
   deps: Dependencies,
   ref: RestoreRef,
-  { actor, workflowId }: { readonly actor: RestoreActor; readonly workflowId: string },
+  { actor, workflowId }: { readonly actor: RestoreWorkflowState; readonly workflowId: string },
 ): Promise<RestoreAssessment> {
   return retryOnConflict(async () => {
     const restore = await readRestore(deps.kube, ref);
@@ -57,7 +57,7 @@ export async function assessRestore(
 
 function summaryOf(status: EtcdRestoreStatus, decision: RestoreDecision): RestoreAssessment['summary'] {
   const { phase, step, reason, succeeded } = status;
-  const attention = waitsForPerson(decision) ? decision.reason : undefined;
+  const attention = waitsForUser(decision) ? decision.reason : undefined;
   return withoutUndefined<NonNullable<RestoreAssessment['summary']>>({
     phase,
     step,

@@ -28,7 +28,7 @@ export function whatToDo({ type, reason }: Pick<Condition, 'type' | 'reason'>): 
 const NOBODY = /^Nothing[;:,]/;
 
 /** Whether a person has to do something about it, as far as the reference says. */
-export function wantsPerson(condition: Condition): boolean {
+export function wantsUser(condition: Condition): boolean {
   const advice = whatToDo(condition);
   return advice !== undefined && !NOBODY.test(advice);
 }

@@ -1,5 +1,5 @@
 /** How a cluster is, in one word and for one reason, from what its status says. Pure. */
-import { conditionOf, conditionThat, wantsPerson } from '../conditions/advice.ts';
+import { conditionOf, conditionThat, wantsUser } from '../conditions/advice.ts';
 import type { Condition } from '../conditions/catalogue.ts';
 import type { EtcdClusterStatus } from '../schemas/types.ts';
 
@@ -99,7 +99,7 @@ const isWorkedOn: Rule = ({ status }) =>
       };
 
 const wantsAttention: Rule = ({ status }) => {
-  const found = status?.conditions?.find((condition: Condition) => wantsPerson(condition));
+  const found = status?.conditions?.find((condition: Condition) => wantsUser(condition));
   return found === undefined
     ? undefined
     : { state: 'Attention', reason: found.reason, message: `${found.reason}: ${found.message}` };

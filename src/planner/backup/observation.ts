@@ -37,7 +37,7 @@ export interface BackupObservation {
 }
 
 /** What users asked of the workflow, and how its last run ended: what the resource does not say. */
-export interface BackupActor {
+export interface BackupWorkflowState {
   readonly paused?: Asked;
   /** A backup now, whatever the schedule says. */
   readonly requested?: Asked;

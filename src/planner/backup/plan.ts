@@ -6,9 +6,9 @@ import { ANNOTATION_BACKUP_ASKED } from '../../api/names.ts';
 import { isElsewhere, objectLocation, serverOf } from '../../api/derived/backup-names.ts';
 import type { BackupEntry } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { attribution } from '../model/actor.ts';
+import { attribution } from '../model/workflow-state.ts';
 import type {
-  BackupActor,
+  BackupWorkflowState,
   BackupDecision,
   BackupFacts,
   BackupObservation,
@@ -28,7 +28,10 @@ const LONGEST_CHECK_SECONDS = 3600;
 const GRACE_MS = 60_000;
 
 /** What is looked at first goes first. */
-export function planBackup(observation: BackupObservation | undefined, actor: BackupActor): BackupDecision {
+export function planBackup(
+  observation: BackupObservation | undefined,
+  actor: BackupWorkflowState,
+): BackupDecision {
   if (observation === undefined) return { kind: 'gone' };
   const { backup } = observation;
   const progress = currentRun(observation, actor);
@@ -44,7 +47,7 @@ export function planBackup(observation: BackupObservation | undefined, actor: Ba
   return planNext(observation, actor);
 }
 
-function planNext(observation: BackupObservation, actor: BackupActor): BackupDecision {
+function planNext(observation: BackupObservation, actor: BackupWorkflowState): BackupDecision {
   const { backup, now } = observation;
   const [fault] = validateBackup(backup.object).blocking;
   if (fault !== undefined) {
@@ -69,7 +72,7 @@ function planNext(observation: BackupObservation, actor: BackupActor): BackupDec
 /** A run that could not even be recorded is nowhere to be seen, and would be begun again at once. */
 function failedBeforeBegun(
   { backup, now }: BackupObservation,
-  { failed }: BackupActor,
+  { failed }: BackupWorkflowState,
 ): BackupDecision | undefined {
   if (failed?.operation !== 'takeBackup' || failed.startedAt === backup.status.lastRun?.startedAt)
     return undefined;
@@ -92,7 +95,7 @@ function heldBack(
 /** The run under way; undefined when there is none, or the recorded one is over without having said so. */
 export function currentRun(
   { backup, now }: BackupObservation,
-  actor: BackupActor,
+  actor: BackupWorkflowState,
 ): (BackupFacts['status']['progress'] & { readonly startedAt: string }) | undefined {
   const { progress } = backup.status;
   if (progress?.startedAt === undefined) return undefined;
@@ -103,7 +106,7 @@ export function currentRun(
 }
 
 /** Why the run that began then failed; undefined when it did not. */
-export function failureOfRun({ failed }: BackupActor, startedAt: string): string | undefined {
+export function failureOfRun({ failed }: BackupWorkflowState, startedAt: string): string | undefined {
   return failed?.operation === 'takeBackup' && failed.startedAt === startedAt ? failed.message : undefined;
 }
 
@@ -137,7 +140,7 @@ function stepOf(
 }
 
 /** The verification that somebody asked for, if it makes sense. */
-function verifying(observation: BackupObservation, actor: BackupActor): BackupStep | undefined {
+function verifying(observation: BackupObservation, actor: BackupWorkflowState): BackupStep | undefined {
   const plan = planVerification(observation, actor);
   const { verify } = actor;
   if (verify === undefined || plan?.kind !== 'ready') return undefined;
@@ -150,7 +153,7 @@ function verifying(observation: BackupObservation, actor: BackupActor): BackupSt
 /** The backup that is to be begun now, if one is. */
 function beginning(
   observation: BackupObservation,
-  { requested, requests }: BackupActor,
+  { requested, requests }: BackupWorkflowState,
 ): BackupStep | undefined {
   const { backup, now } = observation;
   const startedAt = startOf(backup, now);
@@ -263,7 +266,7 @@ export function nextRunOf(observation: BackupObservation): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-function needsPruning(observation: BackupObservation, { prunedAfter }: BackupActor): boolean {
+function needsPruning(observation: BackupObservation, { prunedAfter }: BackupWorkflowState): boolean {
   const { status, config } = observation.backup;
   const { lastRun } = status;
   if (config.retention.kind === 'all') return false;

@@ -10,10 +10,10 @@ import { READINESS_TYPES, readinessOfBackup } from '../../api/derived/readiness.
 import { isAhead, parseTimestamp, timestamp } from '../../api/values/time.ts';
 import type { BackupEntry, BackupRun, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { validateBackup } from '../../api/validation/validate.ts';
-import { attribution } from '../model/actor.ts';
+import { attribution } from '../model/workflow-state.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { latestFirst } from '../model/newest-entry.ts';
-import type { BackupActor, BackupObservation } from './observation.ts';
+import type { BackupWorkflowState, BackupObservation } from './observation.ts';
 import { conditionEvent } from '../../api/condition-event.ts';
 import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
 import { dueOf, lateness } from './lateness.ts';
@@ -36,7 +36,7 @@ interface BackupReportContext {
 /** The whole status that a pass writes. */
 export function backupStatus(
   observation: BackupObservation,
-  actor: BackupActor,
+  actor: BackupWorkflowState,
   { workflowId, pause, signals }: BackupReportContext,
 ): EtcdBackupStatus {
   const { backup, now } = observation;
@@ -147,7 +147,11 @@ export function newestFirst(entries: readonly BackupEntry[]): readonly BackupEnt
 }
 
 /** How a run ended that has left no backup. */
-function unfinished(observation: BackupObservation, actor: BackupActor, startedAt: string): BackupRun {
+function unfinished(
+  observation: BackupObservation,
+  actor: BackupWorkflowState,
+  startedAt: string,
+): BackupRun {
   const { backup, now } = observation;
   const { scheduledFor, requestedBy, message: last } = backup.status.progress ?? {};
   const aborted = actor.aborted?.startedAt === startedAt ? actor.aborted : undefined;
@@ -216,7 +220,7 @@ function scheduleOf(
 
 function conditionsOf(
   observation: BackupObservation,
-  actor: BackupActor,
+  actor: BackupWorkflowState,
   status: EtcdBackupStatus,
 ): readonly ConditionFinding[] {
   const { backup } = observation;

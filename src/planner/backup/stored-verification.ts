@@ -4,7 +4,12 @@ import { isElsewhere, locationOf, placeOf, serverOf } from '../../api/derived/ba
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import type { BackupEntry, EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { latestFirst } from '../model/newest-entry.ts';
-import type { AskedVerification, BackupActor, BackupFacts, BackupObservation } from './observation.ts';
+import type {
+  AskedVerification,
+  BackupWorkflowState,
+  BackupFacts,
+  BackupObservation,
+} from './observation.ts';
 import type { VerificationResult } from './verification.ts';
 
 /** What was asked for cannot be done, or only after the run that is under way, or this is to be verified. */
@@ -15,7 +20,7 @@ export type VerificationPlan =
 /** What comes of the verification that somebody asked for; undefined: nobody did. */
 export function planVerification(
   { backup, cluster }: Pick<BackupObservation, 'backup' | 'cluster'>,
-  { verify }: Pick<BackupActor, 'verify'>,
+  { verify }: Pick<BackupWorkflowState, 'verify'>,
 ): VerificationPlan | undefined {
   if (verify === undefined) return undefined;
   const why = clusterForbids(backup, verify, cluster);

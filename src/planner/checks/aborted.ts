@@ -1,4 +1,4 @@
-import type { Actor } from '../model/actor.ts';
+import type { WorkflowState } from '../model/workflow-state.ts';
 import type { ClusterFacts } from '../model/observation.ts';
 
 /**
@@ -6,9 +6,9 @@ import type { ClusterFacts } from '../model/observation.ts';
  * and the specification has not changed since. `subject`: as the decision says, or what the operation is known to have been about.
  */
 export function abortOf(
-  { actor, cluster }: { readonly actor: Actor; readonly cluster: Pick<ClusterFacts, 'generation'> },
+  { actor, cluster }: { readonly actor: WorkflowState; readonly cluster: Pick<ClusterFacts, 'generation'> },
   { operation, subject }: { readonly operation: string; readonly subject?: string | undefined },
-): Actor['aborted'] {
+): WorkflowState['aborted'] {
   const { aborted } = actor;
   if (aborted?.operation !== operation || aborted.subject !== subject) return undefined;
   return aborted.generation === cluster.generation ? aborted : undefined;

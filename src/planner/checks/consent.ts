@@ -7,7 +7,7 @@ import { howToAsk } from '../../api/values/request-answers.ts';
 import { approves } from '../../api/values/consent.ts';
 import type { Consent, Obstacle } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
-import type { Approval } from '../model/actor.ts';
+import type { Approval } from '../model/workflow-state.ts';
 
 /** Consent was given, and by which approval, or what to report to users until it is. */
 export type Answer = { readonly approval: Approval } | { readonly obstacle: Obstacle };

@@ -5,23 +5,23 @@
  */
 import type { Decision } from '../model/decision.ts';
 import { traitsOf } from '../model/step-catalogue.ts';
-import type { Actor } from '../model/actor.ts';
+import type { WorkflowState } from '../model/workflow-state.ts';
 
 type Work = Pick<Extract<Decision, { kind: 'operate' }>, 'operation' | 'step'>;
 
 /** Whether this very step failed lately, and others continue without it. */
-export function isSkipped({ failed }: Actor, { operation, step }: Work): boolean {
+export function isSkipped({ failed }: WorkflowState, { operation, step }: Work): boolean {
   return failed?.operation === operation && failed.step === step.kind && isNonBlockingFailure({ failed });
 }
 
 /** Whether what failed lately is something that nothing depends on. */
-export function isNonBlockingFailure({ failed }: Pick<Actor, 'failed'>): boolean {
+export function isNonBlockingFailure({ failed }: Pick<WorkflowState, 'failed'>): boolean {
   const { isolated } = traitsOf(failed?.step ?? '') ?? {};
   return isolated === 'always' || (isolated === 'inRepair' && failed?.operation === 'repairCluster');
 }
 
 /** Whether this step waits for its back-off: it failed itself, or a step of its operation that others depend on did. */
-export function hasFailed({ failed }: Actor, { operation, step }: Work): boolean {
+export function hasFailed({ failed }: WorkflowState, { operation, step }: Work): boolean {
   if (failed?.operation !== operation) return false;
   return failed.step === step.kind || !isNonBlockingFailure({ failed });
 }

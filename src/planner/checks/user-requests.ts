@@ -4,18 +4,18 @@
  * judges it (`request` of its row); here is what such judgements share.
  */
 import type { MemberView } from '../model/member-view.ts';
-import type { PersonRequest } from '../model/actor.ts';
+import type { UserRequest } from '../model/workflow-state.ts';
 import type { Judgement, RequestRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /** The request whose turn it is; undefined when nobody asked for anything. */
-export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): PersonRequest | undefined {
+export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): UserRequest | undefined {
   return actor.requests?.find(({ ids }) => ids !== undefined);
 }
 
 /** The ids that a request of this kind is about, when its turn has come. */
-export function askedIds(observation: Situation, kind: PersonRequest['kind']): readonly string[] {
+export function askedIds(observation: Situation, kind: UserRequest['kind']): readonly string[] {
   const request = requestUnderWay(observation);
   return request?.kind === kind ? (request.ids ?? []) : [];
 }
@@ -36,7 +36,7 @@ interface OfMember {
   /** `view`: the member, undefined when it is none any more. Undefined: it continues. */
   readonly progress: (
     situation: Situation,
-    request: PersonRequest,
+    request: UserRequest,
     view: MemberView | undefined,
   ) => Judgement | undefined;
 }

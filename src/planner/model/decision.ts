@@ -3,7 +3,7 @@
  */
 import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import type { Operation } from '../../api/operations.ts';
-import type { Approval } from './actor.ts';
+import type { Approval } from './workflow-state.ts';
 import { planned, type PlannedStep, type Step, timingOf } from './step-catalogue.ts';
 import type { StepTiming } from './steps/row.ts';
 

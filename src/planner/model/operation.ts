@@ -4,7 +4,7 @@
  */
 import type { ConditionFinding, ReasonOf } from '../../api/conditions/catalogue.ts';
 import type { EtcdClusterStatus, OperationStatus } from '../../api/schemas/types.ts';
-import type { PersonRequest } from './actor.ts';
+import type { UserRequest } from './workflow-state.ts';
 import type { Decision, Work } from './decision.ts';
 import type { MemberView } from './member-view.ts';
 import type { Situation } from './situation.ts';
@@ -24,7 +24,7 @@ export interface RequestRow {
   /** Whether a new one can be taken on. `view`: the member that it names; undefined: it names none. */
   readonly begin: (situation: Situation, view: MemberView | undefined) => Judgement;
   /** How far one has come that was accepted for these ids. */
-  readonly progress: (situation: Situation, request: PersonRequest, ids: readonly string[]) => Judgement;
+  readonly progress: (situation: Situation, request: UserRequest, ids: readonly string[]) => Judgement;
 }
 
 /** An operation that users can request: its row in src/api/operations.ts has a request. */

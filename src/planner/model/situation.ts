@@ -2,7 +2,7 @@
  * What one observation says of a cluster, computed once: every planner, gate and report takes this record, and none joins or judges the
  * same facts again. A plain record that nobody changes.
  */
-import type { Actor } from './actor.ts';
+import type { WorkflowState } from './workflow-state.ts';
 import type { LeadingMember } from './member-probe.ts';
 import type { MemberView } from './member-view.ts';
 import type { Observation } from './observation.ts';
@@ -10,7 +10,7 @@ import type { UpgradeGoal } from './upgrade-goal.ts';
 
 export interface Situation extends Observation {
   /** What users want, as planners and reports both take it. */
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
   /** The members as a quorum lists them, in the order of their serials; none while no quorum says. */
   readonly members: readonly MemberView[];
   /** Who says that it leads; undefined while nobody does. */

@@ -2,7 +2,7 @@
  * Every kind of step, one row each: what it acts on, how long it may take, whether it is planned again before it is done, and its
  * line for users. Each is an activity of the same name (src/activities/index.ts).
  */
-import type { Actor } from './actor.ts';
+import type { WorkflowState } from './workflow-state.ts';
 import { CREATION_STEPS } from './steps/creation.ts';
 import { MEMBER_STEPS } from './steps/members.ts';
 import { OBJECT_STEPS } from './steps/objects.ts';
@@ -22,7 +22,7 @@ type Steps = typeof STEPS;
 export type StepKind = keyof Steps;
 
 /** What users said that a step was planned upon. The step is planned once more with it right before it is done. */
-export type PlannedUpon = Pick<Actor, 'approvals' | 'requests' | 'aborted' | 'failed' | 'paused'>;
+export type PlannedUpon = Pick<WorkflowState, 'approvals' | 'requests' | 'aborted' | 'failed' | 'paused'>;
 
 /** A step of this kind. */
 export type StepOf<Kind extends StepKind> = {

@@ -15,7 +15,7 @@ export interface Approval {
 }
 
 /** Something that a person asked to have done. */
-export interface PersonRequest {
+export interface UserRequest {
   /** Distinguishes it from other requests: the uid of its EtcdRequest, or a number that the workflow gave that received it. */
   readonly id: number | string;
   /** When it was accepted, or received, in milliseconds since the epoch: the earlier one goes first. Absent: before all others. */
@@ -30,7 +30,7 @@ export interface PersonRequest {
 }
 
 /** What the world does not say: what users asked of the workflow, and what it performed. */
-export interface Actor {
+export interface WorkflowState {
   readonly paused?: {
     readonly by?: string;
     readonly reason?: string;
@@ -61,7 +61,7 @@ export interface Actor {
   /** Approvals that were not used yet. */
   readonly approvals?: readonly Approval[];
   /** Requests that are not done yet, in the order in which they came. */
-  readonly requests?: readonly PersonRequest[];
+  readonly requests?: readonly UserRequest[];
   /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it, or the approval was used. */
   readonly spent?: readonly string[];
   /** The run begins anew and holds nothing: it takes over what the status mirrors, but what a message has ended since it began. */

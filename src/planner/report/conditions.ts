@@ -8,7 +8,7 @@ import type { ObstacleReason } from '../../api/obstacles/catalogue.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
-import { attribution } from '../model/actor.ts';
+import { attribution } from '../model/workflow-state.ts';
 import type { UserRequests } from '../requests/common.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';

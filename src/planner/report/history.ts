@@ -2,7 +2,7 @@
 import type { EtcdClusterStatus, LastOperation, OperationStatus } from '../../api/schemas/types.ts';
 import { OPERATION_FACTS } from '../../api/operations.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import type { Actor, PersonRequest } from '../model/actor.ts';
+import type { WorkflowState, UserRequest } from '../model/workflow-state.ts';
 import type { Work } from '../model/decision.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
@@ -25,7 +25,7 @@ const LONGEST_NAME = 512;
 export function historyAfter(
   history: readonly HistoryEntry[] = [],
   { cause, ended }: { readonly cause: Cause; readonly ended: LastOperation },
-  ran: Actor['ran'],
+  ran: WorkflowState['ran'],
 ): readonly HistoryEntry[] {
   const { type, goal, outcome, message, startedAt, completedAt, workflowID } = ended;
   const { why, requestedBy, approvedBy, from, to } = cause;
@@ -57,7 +57,7 @@ export function historyAfter(
 export function causeOf(
   { observation }: Findings,
   decision: Work,
-  { before, request }: { readonly before?: Cause | undefined; readonly request?: PersonRequest | undefined },
+  { before, request }: { readonly before?: Cause | undefined; readonly request?: UserRequest | undefined },
 ): Cause {
   const approval = observation.actor.approvals?.find(({ id }) => id === decision.approval);
   const change = OPERATIONS[decision.operation].change?.(observation);
@@ -76,7 +76,7 @@ export function causeOf(
   });
 }
 
-function whyOf({ operation, plan }: Work, request: PersonRequest | undefined): string {
+function whyOf({ operation, plan }: Work, request: UserRequest | undefined): string {
   const reason = request?.reason === undefined ? '' : `: ${request.reason}`;
   const why = request === undefined ? OPERATION_FACTS[operation].why : `a person requested it${reason}`;
   return `${why}; first step: ${plan[0]?.summary ?? ''}`.slice(0, LONGEST_TEXT);

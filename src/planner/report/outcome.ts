@@ -5,9 +5,9 @@
 import { OPERATION_OF } from '../../api/actions.ts';
 import type { LastOperation, OperationStatus } from '../../api/schemas/types.ts';
 import { abortOf } from '../checks/aborted.ts';
-import { requestUnderWay } from '../checks/human-requests.ts';
+import { requestUnderWay } from '../checks/user-requests.ts';
 import { judgeRequests } from '../requests/judge.ts';
-import { attribution, type PersonRequest } from '../model/actor.ts';
+import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { OPERATIONS, rowOf } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
 
@@ -83,7 +83,7 @@ function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus
 }
 
 /** What somebody asked for, when it is its turn and such an operation carries it out. */
-export function requestFor({ observation }: Findings, type: string): PersonRequest | undefined {
+export function requestFor({ observation }: Findings, type: string): UserRequest | undefined {
   const request = requestUnderWay(observation);
   return request !== undefined && OPERATION_OF[request.kind] === type ? request : undefined;
 }

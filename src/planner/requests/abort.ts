@@ -2,8 +2,8 @@
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
-import { requestUnderWay } from '../checks/human-requests.ts';
-import { attribution, type PersonRequest } from '../model/actor.ts';
+import { requestUnderWay } from '../checks/user-requests.ts';
+import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, withoutOutcome } from './common.ts';
 import { actorOf, type Draft, withChange } from './draft.ts';
@@ -75,7 +75,7 @@ function acceptedAbort({ status }: EtcdRequest): Aborting {
 /** Takes requests back, as far as they are not done. */
 function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): Draft {
   const message = `aborted before it was complete by ${attribution(request.spec)}`;
-  const isMeant = ({ id }: PersonRequest) => ids.includes(String(id));
+  const isMeant = ({ id }: UserRequest) => ids.includes(String(id));
   const sent = (draft.sent.requests ?? []).filter(isMeant);
   const all = [...(draft.sent.requests ?? []), ...draft.requests].filter(isMeant);
   const answer = request.status?.message;

@@ -4,8 +4,8 @@
  */
 import { isOpen } from '../../api/derived/requests.ts';
 import type { EtcdBackupStatus, EtcdRequest } from '../../api/schemas/types.ts';
-import { attribution } from '../model/actor.ts';
-import type { AskedVerification, BackupActor, BackupObservation } from '../backup/observation.ts';
+import { attribution } from '../model/workflow-state.ts';
+import type { AskedVerification, BackupWorkflowState, BackupObservation } from '../backup/observation.ts';
 import { currentRun, failureOfRun } from '../backup/plan.ts';
 import { planVerification } from '../backup/stored-verification.ts';
 import {
@@ -27,18 +27,18 @@ type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
 
 /** What a pass makes of the requests. */
 export interface SettledBackup {
-  readonly actor: BackupActor;
+  readonly actor: BackupWorkflowState;
   /** The pause that holds, for the status of the EtcdBackup. */
   readonly pause: Pause;
   readonly changes: readonly RequestChange[];
   /** What the workflow holds and a request has ended. */
-  readonly revoked: Pick<BackupActor, 'paused' | 'failed' | 'prunedAfter'>;
+  readonly revoked: Pick<BackupWorkflowState, 'paused' | 'failed' | 'prunedAfter'>;
   /** What users asked the workflow for and is still open, for the status of the EtcdBackup. */
   readonly signals: EtcdBackupStatus['signals'];
   /** What a run that begins anew takes over from the status. */
-  readonly takenOver: Pick<BackupActor, 'paused'>;
+  readonly takenOver: Pick<BackupWorkflowState, 'paused'>;
   /** Who ends the operation under way. */
-  readonly stop: BackupActor['paused'];
+  readonly stop: BackupWorkflowState['paused'];
 }
 
 interface Draft extends SettledBackup {
@@ -51,7 +51,7 @@ const NO_RUN = 'no run of the backup was recorded: see the conditions of the Etc
 /** Judges every open request of the EtcdBackup. */
 export function settleBackupRequests(
   observation: BackupObservation,
-  actor: BackupActor,
+  actor: BackupWorkflowState,
   target: Target,
 ): SettledBackup {
   const { now, requests = [], backup } = observation;

@@ -10,7 +10,7 @@ import {
 } from '../../api/values/request-answers.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { judgeRequests } from './judge.ts';
-import type { PersonRequest } from '../model/actor.ts';
+import type { UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';
 import { actorOf, type Draft, withChange } from './draft.ts';
@@ -53,7 +53,7 @@ export function carryOut(draft: Draft, request: EtcdRequest): Draft {
 }
 
 /** The request as the planner takes it; undefined: no operation carries it out. */
-function personOf(request: EtcdRequest, now: number): PersonRequest | undefined {
+function personOf(request: EtcdRequest, now: number): UserRequest | undefined {
   const { spec, metadata, status } = request;
   const kind = requestKind(spec);
   if (kind === undefined) return undefined;
@@ -62,7 +62,7 @@ function personOf(request: EtcdRequest, now: number): PersonRequest | undefined 
 }
 
 /** As things are now: refused, done, or under way. */
-function judge(draft: Draft, request: EtcdRequest, person: PersonRequest): Draft {
+function judge(draft: Draft, request: EtcdRequest, person: UserRequest): Draft {
   const isOld = person.ids !== undefined;
   const [verdict] = judgeRequests(draft.situation, [person]);
   const { outcome, message } = verdict ?? { outcome: 'refused', message: '' };
@@ -84,7 +84,7 @@ function acceptedAt({ status }: EtcdRequest): number {
   return parseTimestamp(accepted?.lastTransitionTime) ?? 0;
 }
 
-function superfluous(draft: Draft, { kind, target }: PersonRequest): string | undefined {
+function superfluous(draft: Draft, { kind, target }: UserRequest): string | undefined {
   const { requests = [] } = actorOf(draft);
   return whyNotListed(requests, { kind, target });
 }

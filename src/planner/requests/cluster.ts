@@ -7,7 +7,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { PAUSED } from '../../api/values/request-answers.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { judgeRequests, type Verdict } from './judge.ts';
-import type { Actor } from '../model/actor.ts';
+import type { WorkflowState } from '../model/workflow-state.ts';
 import type { Situation } from '../model/situation.ts';
 import { abort } from './abort.ts';
 import { approve, carryOut } from './carry-out.ts';
@@ -29,7 +29,7 @@ import type { RequestChange } from './status.ts';
 /** What a pass makes of the requests. */
 export interface Settled {
   /** What users want, by requests and by messages to the workflow, as the planner takes it. */
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
   /** What holds of the requests, for the status of the cluster; undefined: nothing. */
   readonly holds: UserRequests | undefined;
   readonly changes: readonly RequestChange[];
@@ -38,7 +38,7 @@ export interface Settled {
   /** What a run that begins anew takes over from the status. */
   readonly takenOver: OpenSignals;
   /** What the workflow holds and a request has ended. */
-  readonly revoked: Pick<Actor, 'paused' | 'aborted' | 'failed'>;
+  readonly revoked: Pick<WorkflowState, 'paused' | 'aborted' | 'failed'>;
   /** Verdicts on requests that the workflow holds. */
   readonly verdicts: readonly Verdict[];
 }
@@ -86,7 +86,7 @@ export function settleRequests(seen: Situation, target: Target): Settled {
 }
 
 /** What the run holds goes before what it takes over. */
-function withTaken(actor: Actor, { approvals = [], ...taken }: OpenSignals): Actor {
+function withTaken(actor: WorkflowState, { approvals = [], ...taken }: OpenSignals): WorkflowState {
   const all = [...approvals, ...(actor.approvals ?? [])];
   return { ...taken, ...actor, ...(all.length > 0 && { approvals: all }) };
 }
@@ -134,9 +134,9 @@ function withPause(draft: Draft, held: UserRequests['pause']): Draft {
   return { ...draft, holds: { ...others, ...(held && { pause: held }) } };
 }
 
-const keyOfAborted = ({ operation, generation }: NonNullable<Actor['aborted']>): string =>
+const keyOfAborted = ({ operation, generation }: NonNullable<WorkflowState['aborted']>): string =>
   `abort of ${operation} ${generation}`;
-const keyOfFailed = ({ operation, retryAt }: NonNullable<Actor['failed']>): string =>
+const keyOfFailed = ({ operation, retryAt }: NonNullable<WorkflowState['failed']>): string =>
   `failure of ${operation} ${retryAt}`;
 
 /** What was aborted, or has failed and waits, is tried again now. */

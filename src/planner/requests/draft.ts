@@ -2,7 +2,7 @@
 import { parseTimestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { Verdict } from './judge.ts';
-import type { Actor, PersonRequest } from '../model/actor.ts';
+import type { WorkflowState, UserRequest } from '../model/workflow-state.ts';
 import type { Situation } from '../model/situation.ts';
 import { type UserRequests, who } from './common.ts';
 import type { RequestChange } from './status.ts';
@@ -10,18 +10,18 @@ import type { RequestChange } from './status.ts';
 export interface Draft {
   readonly situation: Situation;
   /** What the workflow holds, without what a request has ended. */
-  readonly sent: Actor;
+  readonly sent: WorkflowState;
   readonly holds: UserRequests;
-  readonly requests: readonly PersonRequest[];
+  readonly requests: readonly UserRequest[];
   readonly changes: readonly RequestChange[];
   /** What the workflow holds and a request has ended. */
-  readonly revoked: Pick<Actor, 'paused' | 'aborted' | 'failed'>;
+  readonly revoked: Pick<WorkflowState, 'paused' | 'aborted' | 'failed'>;
   /** Of requests that the workflow holds. */
   readonly withdrawn: readonly Verdict[];
 }
 
 /** What users want by now. */
-export function actorOf({ sent, holds, requests }: Draft): Actor {
+export function actorOf({ sent, holds, requests }: Draft): WorkflowState {
   const { approvals = [] } = holds;
   const allApprovals = [
     ...(sent.approvals ?? []),
@@ -36,7 +36,7 @@ export function actorOf({ sent, holds, requests }: Draft): Actor {
   ];
   const all = [...(sent.requests ?? []), ...requests].toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
   const { approvals: _, requests: __, spent: ___, ...others } = sent;
-  return withoutUndefined<Actor>({
+  return withoutUndefined<WorkflowState>({
     ...others,
     paused: holds.pause === undefined ? sent.paused : who(holds.pause),
     aborted: abortedOf(sent.aborted, holds.abort),
@@ -46,7 +46,7 @@ export function actorOf({ sent, holds, requests }: Draft): Actor {
 }
 
 /** The abort that came last. */
-function abortedOf(sent: Actor['aborted'], held: UserRequests['abort']): Actor['aborted'] {
+function abortedOf(sent: WorkflowState['aborted'], held: UserRequests['abort']): WorkflowState['aborted'] {
   if (held === undefined || (sent?.at ?? 0) > (parseTimestamp(held.at) ?? 0)) return sent;
   const { operation, generation, subject } = held;
   return { operation, generation, ...(subject !== undefined && { subject }), ...who(held) };

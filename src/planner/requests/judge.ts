@@ -1,24 +1,24 @@
 /** What becomes of the requests that operations of the cluster carry out: each is judged by the row of its operation. Pure. */
 import { OPERATION_OF } from '../../api/actions.ts';
-import { refused } from '../checks/human-requests.ts';
+import { refused } from '../checks/user-requests.ts';
 import { goesToSleep } from '../model/hibernation.ts';
-import type { PersonRequest } from '../model/actor.ts';
+import type { UserRequest } from '../model/workflow-state.ts';
 import type { Judgement, RequestRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { OPERATIONS } from '../operations/index.ts';
 
 /** What became of a request. */
 export type Verdict =
-  | { readonly id: PersonRequest['id']; readonly outcome: 'refused' | 'done'; readonly message: string }
+  | { readonly id: UserRequest['id']; readonly outcome: 'refused' | 'done'; readonly message: string }
   | {
-      readonly id: PersonRequest['id'];
+      readonly id: UserRequest['id'];
       readonly outcome: 'accepted';
       readonly ids: readonly string[];
       readonly message: string;
     };
 
 /** One verdict for each request, as things are now. */
-export function judgeRequests(observation: Situation, requests: readonly PersonRequest[] = []): Verdict[] {
+export function judgeRequests(observation: Situation, requests: readonly UserRequest[] = []): Verdict[] {
   return requests.map(request => {
     const { id, ids } = request;
     const judgement =
@@ -29,7 +29,7 @@ export function judgeRequests(observation: Situation, requests: readonly PersonR
 }
 
 /** Whether it can be taken on at all, and the ids of what it is about. */
-function judgeNew(observation: Situation, request: PersonRequest): Judgement {
+function judgeNew(observation: Situation, request: UserRequest): Judgement {
   const { cluster, membership } = observation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (cluster.status.clusterID === undefined) return refused('the cluster is still being created');
@@ -47,15 +47,15 @@ function judgeNew(observation: Situation, request: PersonRequest): Judgement {
 }
 
 /** How far an accepted request has come. */
-function judgeAccepted(observation: Situation, request: PersonRequest, ids: readonly string[]): Judgement {
+function judgeAccepted(observation: Situation, request: UserRequest, ids: readonly string[]): Judgement {
   if (observation.cluster.deleting) return refused('the cluster is being deleted');
   return rowFor(request).progress(observation, request, ids);
 }
 
-function rowFor({ kind }: PersonRequest): RequestRow {
+function rowFor({ kind }: UserRequest): RequestRow {
   return OPERATIONS[OPERATION_OF[kind]].request;
 }
 
-function accepted({ kind, target }: PersonRequest): string {
+function accepted({ kind, target }: UserRequest): string {
   return `${kind} ${target === '' ? 'of all members' : target} is accepted; "kubectl etcd explain" and the query plan show its progress`;
 }

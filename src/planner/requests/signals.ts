@@ -5,12 +5,12 @@
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
-import type { Actor, Approval } from '../model/actor.ts';
+import type { WorkflowState, Approval } from '../model/workflow-state.ts';
 
 type Signals = NonNullable<EtcdClusterStatus['signals']>;
 
 /** What a workflow holds of it. */
-export type OpenSignals = Pick<Actor, 'paused' | 'aborted' | 'approvals'>;
+export type OpenSignals = Pick<WorkflowState, 'paused' | 'aborted' | 'approvals'>;
 
 interface Resource {
   readonly uid: string;
@@ -35,7 +35,11 @@ export function mirroredPause(paused: Asked): NonNullable<Signals['pause']> {
 }
 
 /** A pause as a workflow holds it. */
-export function pauseFrom({ by, reason, at }: NonNullable<Signals['pause']>): NonNullable<Actor['paused']> {
+export function pauseFrom({
+  by,
+  reason,
+  at,
+}: NonNullable<Signals['pause']>): NonNullable<WorkflowState['paused']> {
   const received = parseTimestamp(at);
   return {
     ...(by !== undefined && { by }),
@@ -59,7 +63,7 @@ export function mirroredSignals(
   return Object.keys(signals).length === 0 ? undefined : { uid, ...signals };
 }
 
-type Goal = Pick<NonNullable<Actor['aborted']>, 'operation' | 'generation' | 'subject'>;
+type Goal = Pick<NonNullable<WorkflowState['aborted']>, 'operation' | 'generation' | 'subject'>;
 
 function goalOf({ operation, generation, subject }: Goal): Goal {
   return { operation, generation, ...(subject !== undefined && { subject }) };
@@ -88,7 +92,7 @@ export function signalsLeft(
  */
 export function takenOver(
   signals: Signals | undefined,
-  takesOver: NonNullable<Actor['takesOver']>,
+  takesOver: NonNullable<WorkflowState['takesOver']>,
   { uid, generation, now }: Resource & { readonly now: number },
 ): OpenSignals {
   if (signals === undefined || signals.uid !== uid) return {};

@@ -32,7 +32,7 @@ export interface RestoreObservation {
 }
 
 /** What the resource does not say. */
-export interface RestoreActor {
+export interface RestoreWorkflowState {
   /** How the last step failed. */
   readonly failed?: { readonly message: string };
   /** A user asks for another pass on what was refused. */
@@ -56,7 +56,7 @@ export type RestoreDecision =
   | { readonly kind: 'waiting' };
 
 /** Whether it does not begin before somebody does something about it. */
-export function waitsForPerson(
+export function waitsForUser(
   decision: RestoreDecision,
 ): decision is Extract<RestoreDecision, { kind: 'blocked' | 'refused' }> {
   if (decision.kind === 'refused') return true;
@@ -67,7 +67,7 @@ export function waitsForPerson(
 /** What to do next; `undefined`: the resource is gone. */
 export function planRestoreResource(
   observation: RestoreObservation | undefined,
-  { again = false }: RestoreActor = {},
+  { again = false }: RestoreWorkflowState = {},
 ): RestoreDecision {
   if (observation === undefined) return { kind: 'ended' };
   const { metadata, status = {} } = observation.restore;

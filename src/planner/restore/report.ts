@@ -14,7 +14,7 @@ import { refusalStatus } from '../model/restore-acceptance.ts';
 import {
   isDone,
   isUnderWay,
-  type RestoreActor,
+  type RestoreWorkflowState,
   type RestoreDecision,
   type RestoreObservation,
   sourceOf,
@@ -29,7 +29,7 @@ export function restoreStatus(
     workflowId,
   }: {
     readonly decision: RestoreDecision;
-    readonly actor: RestoreActor;
+    readonly actor: RestoreWorkflowState;
     readonly workflowId: string;
   },
 ): EtcdRestoreStatus {
@@ -104,7 +104,7 @@ function phaseOf(
 function messageFrom(
   observation: RestoreObservation,
   decision: RestoreDecision,
-  { failed }: RestoreActor,
+  { failed }: RestoreWorkflowState,
 ): string | undefined {
   if (decision.kind === 'blocked' || decision.kind === 'refused') return decision.message;
   if (decision.kind === 'operate') {

@@ -3,7 +3,7 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { clusterFacts, observe } from '../../activities/observe/observe.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { Decision } from '../../planner/model/decision.ts';
-import type { Actor } from '../../planner/model/actor.ts';
+import type { WorkflowState } from '../../planner/model/workflow-state.ts';
 import { OPERATIONS } from '../../planner/operations/index.ts';
 import { decide, plan } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
@@ -15,7 +15,7 @@ import { recordedTls } from './recorded-tls.ts';
 /** What a plan is made from, beside the specification. */
 export interface Planning {
   readonly kube: ReadOnlyKube;
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }

@@ -4,7 +4,7 @@ import type { EtcdCluster, EtcdRequest } from '../../api/schemas/types.ts';
 import { approveWords, waitingApproval } from '../requests/waiting-approval.ts';
 import { kubectlLine, pluginLine, type Where } from './command-lines.ts';
 import { WAIT } from '../../api/obstacles/rows.ts';
-import { conditionOf, wantsPerson, whatToDo } from '../../api/conditions/advice.ts';
+import { conditionOf, wantsUser, whatToDo } from '../../api/conditions/advice.ts';
 
 /** One thing that a cluster waits for, or that is wrong with it. */
 export interface Reason {
@@ -197,6 +197,6 @@ function awaited(cluster: EtcdCluster, condition: Condition, where: Where): Reas
 /** Everything else that wants something of a person. */
 function others(conditions: readonly Condition[] = []): readonly Reason[] {
   return conditions
-    .filter(condition => !SHOWN.includes(condition.type) && wantsPerson(condition))
+    .filter(condition => !SHOWN.includes(condition.type) && wantsUser(condition))
     .map(condition => ofCondition(condition, whatToDo(condition) ?? ''));
 }

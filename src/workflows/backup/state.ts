@@ -1,6 +1,6 @@
 /** What the workflow of an EtcdBackup remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
 import type {
-  BackupActor,
+  BackupWorkflowState,
   BackupAssessment,
   BackupDecision,
   BackupOperation,
@@ -32,11 +32,11 @@ interface Remembered extends PassState {
   verifications: readonly Verification[];
   verifying: string | undefined;
   /** The run began anew and no pass has succeeded yet: it takes over the pause that the status mirrors. */
-  takesOver: BackupActor['takesOver'];
+  takesOver: BackupWorkflowState['takesOver'];
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it. */
   spent: readonly string[];
-  aborted: BackupActor['aborted'];
-  failed: BackupActor['failed'];
+  aborted: BackupWorkflowState['aborted'];
+  failed: BackupWorkflowState['failed'];
   /** The run after which retention was seen to. */
   prunedAfter: string | undefined;
   running: BackupOperation | undefined;
@@ -90,7 +90,7 @@ export function carriedBackup(backup: BackupState): CarriedBackup {
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
-export function backupActor(backup: BackupState): BackupActor {
+export function backupWorkflowState(backup: BackupState): BackupWorkflowState {
   const { paused, requested, verifying, spent, aborted, failed, prunedAfter, takesOver } = backup;
   const verify = nextVerification(backup.verifications);
   return {

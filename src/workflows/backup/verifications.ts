@@ -1,5 +1,5 @@
 /** Verifications of stored backups that people asked for: each waits for its turn, and its verdict is in the status. Pure. */
-import type { BackupActor } from '../../activities/index.ts';
+import type { BackupWorkflowState } from '../../activities/index.ts';
 import type { Request, WantedVerification } from '../../api/values/requests.ts';
 import { isText } from '../messages/text.ts';
 
@@ -37,6 +37,6 @@ function isAbsentOrText(value: unknown, longest: number): value is string | unde
 }
 
 /** The oldest, as the planner takes it. */
-export function nextVerification([first]: readonly Verification[]): BackupActor['verify'] {
+export function nextVerification([first]: readonly Verification[]): BackupWorkflowState['verify'] {
   return first && { uid: first.uid, ...first.request, ...first.wanted };
 }

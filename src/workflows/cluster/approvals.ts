@@ -1,11 +1,11 @@
 /** Approvals as people send them, and for how long they hold. Pure. */
-import type { Actor, Assessment } from '../../activities/index.ts';
+import type { WorkflowState, Assessment } from '../../activities/index.ts';
 import { approves } from '../../api/values/consent.ts';
 import { MOST_APPROVALS, nothingWaitsFor } from '../../api/values/request-answers.ts';
 import type { ApproveRequest } from '../messages/cluster.ts';
 import { identityText, isText, shortText } from '../messages/text.ts';
 
-export type Approval = NonNullable<Actor['approvals']>[number];
+export type Approval = NonNullable<WorkflowState['approvals']>[number];
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;

@@ -1,20 +1,20 @@
 /**
  * The requests of people. A request is kept until a pass finds it done or refused; only the planner knows what it means. Pure.
  */
-import type { Actor, Assessment } from '../../activities/index.ts';
+import type { WorkflowState, Assessment } from '../../activities/index.ts';
 import type { OPERATION_REQUESTS } from '../../api/actions.ts';
 import { MOST_REQUESTS, whyNotListed } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { identityText, isText, shortText } from '../messages/text.ts';
 
-export type PersonRequest = NonNullable<Actor['requests']>[number];
+export type UserRequest = NonNullable<WorkflowState['requests']>[number];
 export type Verdict = NonNullable<Assessment['verdicts']>[number];
 
 type OperationRequest = (typeof OPERATION_REQUESTS)[number];
 
 /** The requests and their verdicts, as far as passes change them. */
 interface Asked {
-  readonly requests: readonly PersonRequest[];
+  readonly requests: readonly UserRequest[];
   readonly judged: readonly Verdict[];
   readonly refused: string | undefined;
 }
@@ -50,10 +50,10 @@ export function fieldOfMember(form: OperationRequest): string | undefined {
 
 /** What was sent, as a request that can be put on the list, or why it cannot. */
 export function requestOf(
-  { requests, nextId }: { readonly requests: readonly PersonRequest[]; readonly nextId: number },
+  { requests, nextId }: { readonly requests: readonly UserRequest[]; readonly nextId: number },
   form: OperationRequest,
   sent: unknown,
-): PersonRequest | string {
+): UserRequest | string {
   const { kind, member } = form;
   const field = fieldOfMember(form);
   const given = (sent ?? {}) as Request & Record<string, unknown>;

@@ -1,5 +1,5 @@
 /** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
-import type { Actor, Assessment, OpenSignals, Operation } from '../../activities/index.ts';
+import type { WorkflowState, Assessment, OpenSignals, Operation } from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
@@ -10,7 +10,7 @@ import type { Repeats } from '../repeats.ts';
 import type { PassState } from '../passes.ts';
 import type { SlotState } from '../slot.ts';
 import { type Approval, unexpired, withApproval } from './approvals.ts';
-import { afterVerdicts, type PersonRequest, type Verdict } from './requests.ts';
+import { afterVerdicts, type UserRequest, type Verdict } from './requests.ts';
 
 /** How an operation ended, of which run of its workflow, and what it saw. */
 export interface Ending extends Ended {
@@ -20,7 +20,7 @@ export interface Ending extends Ended {
 
 /** An operation under way, and what an abort of it holds for. */
 type Running = { readonly operation: Operation } & Pick<
-  NonNullable<Actor['aborted']>,
+  NonNullable<WorkflowState['aborted']>,
   'generation' | 'subject'
 >;
 
@@ -29,20 +29,20 @@ interface Remembered extends PassState {
   paused: Received | undefined;
   /** Asked for, and the operation under way has not ended yet. */
   abort: Request | undefined;
-  aborted: Actor['aborted'];
-  failed: Actor['failed'];
+  aborted: WorkflowState['aborted'];
+  failed: WorkflowState['failed'];
   /** The run of the operation that ended last. */
-  ran: Actor['ran'];
+  ran: WorkflowState['ran'];
   /** Given and not used yet. */
   approvals: readonly Approval[];
   /** Asked for and not done yet. */
-  requests: readonly PersonRequest[];
+  requests: readonly UserRequest[];
   /** What passes said of requests lately. */
   judged: readonly Verdict[];
   /** Approvals and requests are numbered, over all runs. */
   nextId: number;
   /** The run began anew and no pass has succeeded yet: what it takes over of what the status mirrors. */
-  takesOver: Actor['takesOver'];
+  takesOver: WorkflowState['takesOver'];
   /** What the status is known to mirror (`openSignals`, as JSON). */
   recorded: string;
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it, or the approval was used. */
@@ -120,7 +120,7 @@ export function carriedOf(cluster: ClusterState): Carried {
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
-export function actorOf(cluster: ClusterState): Actor {
+export function actorOf(cluster: ClusterState): WorkflowState {
   const { paused, aborted, failed, approvals, requests, spent, ran, takesOver } = cluster;
   return {
     ...(paused && { paused }),
@@ -270,7 +270,7 @@ export function approve(cluster: ClusterState, approval: Approval, now: number):
   cluster.changed = true;
 }
 
-export function ask(cluster: ClusterState, request: PersonRequest): void {
+export function ask(cluster: ClusterState, request: UserRequest): void {
   cluster.nextId += 1;
   cluster.requests = [...cluster.requests, request];
   handOver(cluster);

@@ -1,6 +1,6 @@
 /** The messages that only clusters understand. */
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { Actor, Assessment } from '../../activities/index.ts';
+import type { WorkflowState, Assessment } from '../../activities/index.ts';
 import type { Request } from '../../api/values/requests.ts';
 
 /** Lets one step go on that waits for a person. What it waits for stands in the plan (query `plan`) and in status. */
@@ -28,9 +28,9 @@ export interface StatusAnswer {
   readonly operation?: string;
   readonly cluster?: Assessment['summary'];
   /** Approvals that were given and not used yet. */
-  readonly approvals?: Actor['approvals'];
+  readonly approvals?: WorkflowState['approvals'];
   /** What people asked for and is not done yet. */
-  readonly requests?: readonly (NonNullable<Actor['requests']>[number] | Held)[];
+  readonly requests?: readonly (NonNullable<WorkflowState['requests']>[number] | Held)[];
   /** The last message that was refused, and why: a signal has no other answer. */
   readonly refused?: string;
 }

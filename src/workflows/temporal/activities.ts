@@ -88,7 +88,7 @@ const LOOKING = {
 } as const;
 
 type Pass = 'assess' | 'assessBackup' | 'assessRestore';
-type ActorOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
+type WorkflowStateOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
 
 /**
  * Makes one pass. What keeps it from succeeding is shown as the failure of the pending activity while it is tried again. Rejects only when its
@@ -97,7 +97,7 @@ type ActorOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
  */
 export async function assess<P extends Pass>(
   pass: P,
-  about: { readonly ref: ResourceId; readonly entity: string; readonly actor: ActorOf<P> },
+  about: { readonly ref: ResourceId; readonly entity: string; readonly actor: WorkflowStateOf<P> },
   isAnswer: (answer: unknown) => answer is Awaited<ReturnType<Activities[P]>>,
 ): Promise<Awaited<ReturnType<Activities[P]>> | FailedPass> {
   const { ref, entity: workflowId, actor } = about;

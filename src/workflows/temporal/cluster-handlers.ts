@@ -5,7 +5,7 @@ import { operationWorkflowId } from '../../api/names.ts';
 import { approvedUntil, PAUSED } from '../../api/values/request-answers.ts';
 import { clusterPlanAnswer, statusAnswer } from '../cluster/answers.ts';
 import { type Approval, approvalFrom, isNeeded, notNeeded } from '../cluster/approvals.ts';
-import { fieldOfMember, type PersonRequest, requestOf } from '../cluster/requests.ts';
+import { fieldOfMember, type UserRequest, requestOf } from '../cluster/requests.ts';
 import {
   abort,
   answerToAbort,
@@ -102,7 +102,7 @@ function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[
   const fields = [fieldOfMember(form), 'by', 'reason'].flatMap(field => (field ? [`"${field}": "…"`] : []));
   const description = `${form.description}: {${fields.join(', ')}}`;
   const read = (sent: unknown) => requestOf(cluster, form, sent);
-  const take = (sent: unknown): PersonRequest | string => {
+  const take = (sent: unknown): UserRequest | string => {
     const request = read(sent);
     if (typeof request === 'string') cluster.refused = `${kind}: ${request}`;
     else ask(cluster, { ...request, at: Date.now() });
@@ -126,7 +126,7 @@ function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[
   );
 }
 
-async function verdictOn(cluster: ClusterState, id: PersonRequest['id']): Promise<string> {
+async function verdictOn(cluster: ClusterState, id: UserRequest['id']): Promise<string> {
   const find = () => cluster.judged.find(verdict => verdict.id === id);
   await condition(() => find() !== undefined || cluster.gone, VERDICT_WAITS);
   const verdict = find();

@@ -10,7 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Actor, Assessment, Operation, RestoreAssessment } from '../../activities/index.ts';
+import type { WorkflowState, Assessment, Operation, RestoreAssessment } from '../../activities/index.ts';
 import { type Kind, type ResourceId, workflowId } from '../../api/names.ts';
 import { priorityOfOperation } from '../../api/values/priority.ts';
 import { backupDetails } from '../backup/details.ts';
@@ -50,8 +50,8 @@ import {
 import { isAssessment, isBackupAssessment, isRestoreAssessment } from '../messages/shapes.ts';
 import {
   abortOperation,
-  actorOfOperation,
-  nothingAsked,
+  workflowStateOf,
+  noUserRequests,
   runOperation,
   summaryOf,
   type Work,
@@ -132,7 +132,7 @@ export interface OperationInput {
   /** Its first step, and the plan. */
   readonly work: Work;
   /** What people asked for. */
-  readonly actor: Actor;
+  readonly actor: WorkflowState;
 }
 
 /**
@@ -146,7 +146,7 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
     throw new Error(`${workflowType} is neither a workflow of this release nor the operation of its input`);
   const { ref, entity, work, actor } = input;
   const ran = { operation: work.operation, runId };
-  const asked = nothingAsked();
+  const asked = noUserRequests();
   handleAsks(asked);
   const shown = { published: '' };
   let seen: Assessment | undefined;
@@ -162,7 +162,7 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
       runOperation(work, asked, {
         ...temporalHost,
         async pass(used) {
-          const now = actorOfOperation(actor, used, ran);
+          const now = workflowStateOf(actor, used, ran);
           const answer = await assess('assess', { ref, entity, actor: now }, isAssessment);
           if ('failedPass' in answer) return answer;
           shown.published = publishSucceeding(shown.published);
@@ -241,7 +241,7 @@ export interface BackupRunInput {
 /** Performs an operation of a backup; index.ts names the workflow types. */
 export async function performBackupOperation({ ref, entity, work }: BackupRunInput): Promise<BackupEnding> {
   const shown = { published: '' };
-  const asked = nothingAsked();
+  const asked = noUserRequests();
   handleAsks(asked);
   const ending = await uncancelled(
     () => abortOperation(asked, BY_CANCELLATION),

@@ -5,7 +5,7 @@ import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/ty
 import { operationOf } from '../../../src/planner/operations/membership/learner.ts';
 import { replacementsAfter } from '../../../src/planner/model/replacements.ts';
 import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
-import type { PersonRequest } from '../../../src/planner/model/actor.ts';
+import type { UserRequest } from '../../../src/planner/model/workflow-state.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { judgeRequests } from '../../../src/planner/requests/judge.ts';
 import {
@@ -101,7 +101,7 @@ describe('a request to replace a member', () => {
     const restore = { name: 'back', uid: 'r1', startedAt: NOW };
     const incarnation = { ...anIncarnation(), restore } as Incarnation;
     const cluster = aCluster({ status: { ...aRunningStatus(), incarnation } });
-    const request: PersonRequest = {
+    const request: UserRequest = {
       id: 1,
       kind: 'replaceMember',
       target: 'example-2',

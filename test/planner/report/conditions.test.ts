@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
-import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { conditionsOf } from '../../../src/planner/report/conditions.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
@@ -25,7 +25,10 @@ import {
 import { situationOf } from '../../../src/planner/situation.ts';
 
 /** Every condition that a pass reports, as `type → [status, reason, message]`. */
-function report(observation: Observation, actor: Actor = {}): Record<string, [string, string, string]> {
+function report(
+  observation: Observation,
+  actor: WorkflowState = {},
+): Record<string, [string, string, string]> {
   const decision = plan(observation, actor);
   const members = observedMembers(situationOf(observation));
   const conditions = conditionsOf({ observation: situationOf(observation, actor), decision, members });
@@ -404,7 +407,7 @@ describe('members that the operator changes', () => {
       },
       size,
     );
-  const reasons = (observation: Observation, actor?: Actor) => {
+  const reasons = (observation: Observation, actor?: WorkflowState) => {
     const { Available, QuorumAtRisk, Healthy } = report(observation, actor);
     return [Available?.[1], QuorumAtRisk?.[1], Healthy?.[1]];
   };
@@ -535,7 +538,7 @@ describe('members that the operator changes', () => {
 });
 
 describe('Progressing', () => {
-  const cases: readonly [title: string, Observation, Actor, string, string, string | RegExp][] = [
+  const cases: readonly [title: string, Observation, WorkflowState, string, string, string | RegExp][] = [
     ['nothing to do', aRunningCluster(), {}, 'False', 'AsSpecified', /matches the specification/],
     ['creation', anObservation(), {}, 'True', 'Creating', /^record incarnation example-0b7e6e34-1/],
     [

@@ -1,7 +1,7 @@
 /** The history of operations: one record for each that ended, newest first, at most ten. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus, OperationStatus } from '../../../src/api/schemas/types.ts';
-import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
@@ -11,7 +11,7 @@ import { aCluster, aPod, aRunningCluster, aRunningStatus, LONG_AGO, NOW } from '
 
 const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
 
-function pass(observation: Observation, actor: Actor = {}): EtcdClusterStatus {
+function pass(observation: Observation, actor: WorkflowState = {}): EtcdClusterStatus {
   const situation = situationOf(observation, actor);
   const decision = plan(observation, actor);
   const findings = { observation: situation, decision, members: observedMembers(situation) };

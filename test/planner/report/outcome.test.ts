@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
-import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
 import { transitions } from '../../../src/planner/report/events.ts';
@@ -43,7 +43,7 @@ interface Case {
   readonly type: string;
   readonly goal?: string;
   readonly decision?: Decision;
-  readonly actor?: Actor;
+  readonly actor?: WorkflowState;
   readonly spec?: EtcdClusterSpec;
   readonly status?: Partial<EtcdClusterStatus>;
   readonly world?: Partial<Observation>;
@@ -73,7 +73,11 @@ const fewer = (count: number): Partial<Observation> => {
   if (!membership.known) throw new Error('the builder knows its members');
   return { membership: { ...membership, members: membership.members.slice(0, count) } };
 };
-const asked = (kind: 'moveLeader' | 'restart' | 'replaceMember', target: string, ids: string[]): Actor => ({
+const asked = (
+  kind: 'moveLeader' | 'restart' | 'replaceMember',
+  target: string,
+  ids: string[],
+): WorkflowState => ({
   requests: [{ id: 1, kind, target, ids, by: 'me' }],
 });
 const restored = (name: string, completedAt?: string): Partial<EtcdClusterStatus> => ({
@@ -82,7 +86,7 @@ const restored = (name: string, completedAt?: string): Partial<EtcdClusterStatus
     restore: { name, uid: `uid-of-${name}`, ...(completedAt !== undefined && { completedAt }) },
   },
 });
-const abortOfRestore = (name: string): Actor => ({
+const abortOfRestore = (name: string): WorkflowState => ({
   aborted: { operation: 'restoreCluster', generation: 1, subject: `uid-of-${name}`, by: 'me' },
 });
 const idOf = (serial: number): string => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus, OperationStatus } from '../../../src/api/schemas/types.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
-import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
@@ -25,7 +25,7 @@ import { situationOf } from '../../../src/planner/situation.ts';
 
 const CONTEXT = { workflowId: 'etcdcluster/shop/example/0b7e6e34', now: NOW };
 
-function report(observation: Observation, actor: Actor = {}): EtcdClusterStatus {
+function report(observation: Observation, actor: WorkflowState = {}): EtcdClusterStatus {
   const decision = plan(observation, actor);
   return statusOf(
     {

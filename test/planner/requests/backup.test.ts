@@ -8,7 +8,7 @@ import type {
   EtcdRequestSpec,
   EtcdRequestStatus,
 } from '../../../src/api/schemas/types.ts';
-import type { BackupActor } from '../../../src/planner/backup/observation.ts';
+import type { BackupWorkflowState } from '../../../src/planner/backup/observation.ts';
 import { planBackup } from '../../../src/planner/backup/plan.ts';
 import { settleBackupRequests } from '../../../src/planner/requests/backup.ts';
 
@@ -48,7 +48,7 @@ function settle(
     status = {},
     actor = {},
     deleting = false,
-  }: { status?: EtcdBackupStatus; actor?: BackupActor; deleting?: boolean } = {},
+  }: { status?: EtcdBackupStatus; actor?: BackupWorkflowState; deleting?: boolean } = {},
 ) {
   const spec: EtcdBackup['spec'] = {
     clusterRef: { name: 'example' },
@@ -111,7 +111,7 @@ describe('a pause', () => {
 });
 
 it('a Resync has the workflow forget what has failed and what was pruned', () => {
-  const actor: BackupActor = {
+  const actor: BackupWorkflowState = {
     failed: { operation: 'pruneBackups', message: 'no', retryAt: NOW + 1_000 },
     prunedAfter: RUN,
   };
@@ -144,7 +144,7 @@ describe('BackupNow', () => {
     expect(settle(backup([RUN])).decision).toMatchObject({ step: { kind: 'beginBackup' } });
   });
 
-  it.each<[string, EtcdBackupStatus, BackupActor, string | undefined]>([
+  it.each<[string, EtcdBackupStatus, BackupWorkflowState, string | undefined]>([
     ['is under way', RUNNING, {}, undefined],
     ['has succeeded', { lastRun: { startedAt: RUN, outcome: 'Succeeded' } }, {}, 'done'],
     ['has failed', { lastRun: { startedAt: RUN, outcome: 'Failed', message: 'no' } }, {}, 'failed'],

@@ -1,7 +1,7 @@
 /** What becomes of the EtcdRequests of a cluster. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdRequest, EtcdRequestSpec, EtcdRequestStatus } from '../../../src/api/schemas/types.ts';
-import type { Actor } from '../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { settleRequests } from '../../../src/planner/requests/cluster.ts';
@@ -40,7 +40,7 @@ const accepted = (ids: readonly string[], acceptedAt = NOW - 1_000): EtcdRequest
 
 interface Given {
   readonly observation?: Observation;
-  readonly actor?: Actor;
+  readonly actor?: WorkflowState;
   readonly userRequests?: NonNullable<Observation['cluster']['status']['userRequests']>;
   readonly createdAt?: number;
 }

@@ -6,8 +6,8 @@ import type { ClusterConfig } from '../../../api/defaults/etcd-cluster.ts';
 import { type CronFields, parseCron } from '../../../api/values/cron.ts';
 import { parseDurationSeconds } from '../../../api/values/quantity.ts';
 import { firstAfter, lastUntil } from '../../backup/cron-times.ts';
-import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution, type PersonRequest } from '../../model/actor.ts';
+import { askedIds, requestUnderWay } from '../../checks/user-requests.ts';
+import { attribution, type UserRequest } from '../../model/workflow-state.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 
@@ -41,7 +41,7 @@ export function canBe({ ours, isLearner, started }: MemberView): boolean {
 }
 
 /** Whether it was defragmented since the request was accepted. */
-export function isDoneFor({ at = 0 }: PersonRequest, { pod }: MemberView): boolean {
+export function isDoneFor({ at = 0 }: UserRequest, { pod }: MemberView): boolean {
   return (pod?.defragmentedAt ?? 0) >= Math.max(at, 1);
 }
 

@@ -6,7 +6,7 @@
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { RequestedRow } from '../../model/operation.ts';
-import { done, refused } from '../../checks/human-requests.ts';
+import { done, refused } from '../../checks/user-requests.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import { transferLeadership, whenGatesOpen } from '../rollout/next-member.ts';

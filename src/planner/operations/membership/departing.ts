@@ -1,8 +1,8 @@
 /** The member that is to be replaced though it is well: its successor is added first. */
 import { once } from '../../model/once.ts';
 import type { Situation } from '../../model/situation.ts';
-import { askedIds, requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/actor.ts';
+import { askedIds, requestUnderWay } from '../../checks/user-requests.ts';
+import { attribution } from '../../model/workflow-state.ts';
 import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import type { MemberView } from '../../model/member-view.ts';

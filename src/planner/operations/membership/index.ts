@@ -5,7 +5,7 @@
  */
 import type { OperationRow, RequestedRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
-import { aboutVoter, done } from '../../checks/human-requests.ts';
+import { aboutVoter, done } from '../../checks/user-requests.ts';
 import { lossOf } from '../../checks/evidence.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';

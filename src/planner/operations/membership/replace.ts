@@ -6,8 +6,8 @@ import { blocked, type Decision, type Obstacle, operate, type Step } from '../..
 import { consentTo } from '../../checks/consent.ts';
 import type { Situation } from '../../model/situation.ts';
 import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
-import { requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/actor.ts';
+import { requestUnderWay } from '../../checks/user-requests.ts';
+import { attribution } from '../../model/workflow-state.ts';
 import { memberToReplace } from './departing.ts';
 import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { claimUidMismatch, confirmClaimInstructions } from '../../checks/exchanged-claims.ts';

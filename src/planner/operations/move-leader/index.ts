@@ -3,7 +3,7 @@ import type { RequestedRow } from '../../model/operation.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
-import { aboutVoter, askedIds, done, refused } from '../../checks/human-requests.ts';
+import { aboutVoter, askedIds, done, refused } from '../../checks/user-requests.ts';
 import { isHealthy } from '../../model/member-view.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */

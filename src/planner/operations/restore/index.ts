@@ -16,7 +16,7 @@ import { isTotalLoss, totalLoss } from '../../checks/total-loss.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
-import { attribution } from '../../model/actor.ts';
+import { attribution } from '../../model/workflow-state.ts';
 import { storageFor } from '../../model/storage.ts';
 import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acceptance.ts';
 import { firstRestored } from '../../checks/certificate-coverage.ts';

@@ -5,7 +5,7 @@
  * renders otherwise: that comes with the next pod.
  */
 import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
-import type { PersonRequest } from '../../model/actor.ts';
+import type { UserRequest } from '../../model/workflow-state.ts';
 import type { Judgement, RequestedRow } from '../../model/operation.ts';
 import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
@@ -27,8 +27,8 @@ import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
-import { askedIds, done, refused, requestUnderWay } from '../../checks/human-requests.ts';
-import { attribution } from '../../model/actor.ts';
+import { askedIds, done, refused, requestUnderWay } from '../../checks/user-requests.ts';
+import { attribution } from '../../model/workflow-state.ts';
 import {
   allAreReady,
   transferLeadership,
@@ -221,7 +221,7 @@ function podsToRestart({ cluster, pods }: Situation, view: MemberView | undefine
   return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
 }
 
-function restarted({ pods }: Situation, _request: PersonRequest, ids: readonly string[]): Judgement {
+function restarted({ pods }: Situation, _request: UserRequest, ids: readonly string[]): Judgement {
   const isBack = pods.every(pod => !pod.owned || (!ids.includes(pod.uid) && pod.ready));
   return isBack ? done('restarted') : ids;
 }

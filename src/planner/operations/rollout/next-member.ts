@@ -11,7 +11,7 @@ import { leads } from '../../model/member-probe.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
-import type { Approval } from '../../model/actor.ts';
+import type { Approval } from '../../model/workflow-state.ts';
 import type { Situation } from '../../model/situation.ts';
 import { usableClaim } from '../../checks/missing-pods.ts';
 

@@ -2,7 +2,7 @@
 import type { Obstacle } from '../../model/decision.ts';
 import { consentTo } from '../../checks/consent.ts';
 import type { PodFacts } from '../../model/observation.ts';
-import type { Approval } from '../../model/actor.ts';
+import type { Approval } from '../../model/workflow-state.ts';
 import type { Situation } from '../../model/situation.ts';
 import { isLeader } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';

@@ -1,7 +1,7 @@
 /** What the operator itself has taken from a cluster is given back before anybody's stop begins. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
-import type { Actor } from '../../../../src/planner/model/actor.ts';
+import type { WorkflowState } from '../../../../src/planner/model/workflow-state.ts';
 import type { Observation, PodFacts } from '../../../../src/planner/model/observation.ts';
 import { plan } from '../../../../src/planner/plan.ts';
 import {
@@ -55,7 +55,7 @@ function away({ size = 3, type, spec = {}, isStopped = true }: Given = {}): Obse
   );
 }
 
-const STOPS: readonly (readonly [string, (type: Type) => Actor, EtcdClusterSpec])[] = [
+const STOPS: readonly (readonly [string, (type: Type) => WorkflowState, EtcdClusterSpec])[] = [
   ['a pause by a person', () => ({ paused: { by: 'me' } }), {}],
   ['a pause by the specification', () => ({}), { paused: true }],
   ['an abort', operation => ({ aborted: { operation, generation: 1, by: 'me' } }), {}],
