@@ -46,7 +46,8 @@ const upgradesChanged: Fault = (world, random) => {
 /** Every release can be had again, and nobody insists on a backup in a world that has none. */
 export function mendVersions(world: SimWorld): void {
   world.kubelet.duds.clear();
-  if (world.spec.upgrade?.snapshotBefore === 'Required')
+  // One that an old client left out is still in force (seed 66586868).
+  if ((world.spec.upgrade?.snapshotBefore ?? 'Required') === 'Required')
     world.edit({ upgrade: { snapshotBefore: 'IfPossible' } });
 }
 

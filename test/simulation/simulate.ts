@@ -1,6 +1,6 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
-import { ANNOTATION_TAKE_UP } from '../../src/api/names.ts';
+import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_TAKE_UP } from '../../src/api/names.ts';
 import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
@@ -206,18 +206,34 @@ function obey(world: SimWorld): void {
   const [ran] = [...world.etcd.disks.values()].map(disk => disk.ran).filter(version => version !== '');
   if (invariants.recordedAt === undefined && ran !== undefined) world.edit({ version: ran });
   if (decision.reason === 'ClaimMissing' && world.spec.hibernated === true) world.edit({ hibernated: false });
+  // What else is refused stands in conditions beside it (seed 627767716).
+  if (decision.reason === 'HibernationRefused') world.edit({ hibernated: false });
   const isInTheWay = /PersistentVolumeClaim \S+ exists and is not owned by this EtcdCluster/.test(
     decision.message ?? '',
   );
   if (isInTheWay || ['ClaimsUnstamped', 'IdentityUnknown', 'ClaimExchanged'].includes(decision.reason ?? ''))
     removeExchanged(world);
   if (decision.reason !== 'IdentityUnknown') return;
+  nameCluster(world);
   const [, copies = ''] = /Delete (.+), which contain nothing but a copy/.exec(decision.message ?? '') ?? [];
   for (const [, kind, name = ''] of copies.matchAll(/(pod|claim) ([^\s,]+)/g))
     world.kube.delete(kind === 'pod' ? 'Pod' : 'PersistentVolumeClaim', name);
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])
     for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);
+}
+
+/** Nothing shows any more which cluster it was: a user who knows the id of what runs, or has last run, writes it on its claims (seed 1140746596). */
+function nameCluster({ decision, etcd, invariants, kube }: SimWorld): void {
+  const [, token] = /incarnation (\S+) exist/.exec(decision.message ?? '') ?? [];
+  if (!invariants.forgot || token === undefined) return;
+  const running = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
+  const kept = [...etcd.disks.values()].findLast(({ lost, log }) => !lost && log.length > 0);
+  const annotations = { [ANNOTATION_CLUSTER_ID]: running?.clusterId ?? kept?.clusterId };
+  if (annotations[ANNOTATION_CLUSTER_ID] === undefined) return;
+  for (const { kind, metadata } of kube.all('PersistentVolumeClaim'))
+    if (metadata.annotations?.[ANNOTATION_INCARNATION] === token)
+      kube.merge(kind, metadata.name, { metadata: { annotations } });
 }
 
 /** Until the cluster is as asked for and the operator says so. */
