@@ -40,22 +40,28 @@ export async function runCluster(cluster: ClusterState, host: ClusterHost): Prom
     }
     const { decision } = assessment;
     if (decision.kind === 'gone') return close(cluster, host);
-    if (decision.kind !== 'operate') {
-      // An operation that failed is tried again, maybe before the next pass is due.
-      const nextPass = host.now() + decision.nextLookSeconds * 1_000;
-      await rest(cluster, host, Math.min(nextPass, cluster.failed?.retryAt ?? nextPass));
-      continue;
-    }
     // Somebody asked for something during the pass.
-    if (cluster.asks.length > 0) continue;
-    const until = pausedUntil(cluster, decision, host.now());
-    if (until !== undefined) {
+    if (decision.kind === 'operate' && cluster.asks.length > 0) continue;
+    const until = restsUntil(cluster, decision, host.now());
+    if (decision.kind !== 'operate' || until !== undefined) {
       await rest(cluster, host, until);
       continue;
     }
     if (!(await operate(cluster, host, decision))) return 'continueAsNew';
     if (cluster.assessment?.decision.kind === 'gone') return close(cluster, host);
   }
+}
+
+/** Until when there is nothing to do; undefined: the operation begins now. */
+function restsUntil(
+  cluster: ClusterState,
+  decision: Exclude<Assessment['decision'], { kind: 'gone' }>,
+  now: number,
+): number | undefined {
+  if (decision.kind === 'operate') return pausedUntil(cluster, decision, now);
+  // An operation that failed is tried again, maybe before the next pass is due.
+  const nextPass = now + decision.nextLookSeconds * 1_000;
+  return Math.min(nextPass, cluster.failed?.retryAt ?? nextPass);
 }
 
 async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessment | undefined> {

@@ -11,8 +11,8 @@ const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const GIB = 1024 ** 3;
 
 const processOf = (world: OperatorWorld, member: string) => {
-  const { podIP = '' } = world.kube.peek(world.pod(member))?.['status'] as { podIP?: string };
-  return world.etcd.process(podIP);
+  const status = world.kube.peek(world.pod(member))?.['status'] as { readonly podIP?: string } | undefined;
+  return world.etcd.process(status?.podIP ?? '');
 };
 
 /** A cluster that has been quiet for long, two thirds of whose files are free. */

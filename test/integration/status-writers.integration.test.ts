@@ -112,12 +112,12 @@ describe.each(MANAGED_FIELDS)(
     test('the status of an EtcdCluster continues from 3 to 5 to 3', async () => {
       const at = ref('EtcdCluster', name);
       await oldClient.create(resource('EtcdCluster', name, { size: 3 }));
-      await replaceStatus(operator, await read(at), statusOf(3));
+      await replaceStatus(operator, await read(at), { status: statusOf(3) });
       await watcherSays(at);
       const theirs = condition('WorkflowStuck', 'WorkflowTaskFailing');
       for (const size of [5, 3, 5, 3]) {
         await putAsOldClient(at, { fields, spec: { size } });
-        await replaceStatus(operator, await read(at), statusOf(size));
+        await replaceStatus(operator, await read(at), { status: statusOf(size) });
         const { status } = await read(at);
         const said = statusOf(size);
         expect(status).toEqual({ ...said, conditions: [...(said.conditions ?? []), theirs] });
@@ -139,7 +139,7 @@ describe.each(MANAGED_FIELDS)(
       // What the CRD fills in at creation stays until the operator replaces it.
       const { conditions: _, ...written } = kept.status ?? {};
       expect(written).toEqual({ incarnation });
-      await replaceStatus(operator, kept, {});
+      await replaceStatus(operator, kept, { status: {} });
       expect((await read(at)).status?.incarnation).toBeUndefined();
     });
 
@@ -154,10 +154,10 @@ describe.each(MANAGED_FIELDS)(
       const at = ref(kind, `${name}-other`);
       await oldClient.create(resource(kind, at.name, spec));
       const full = { phase: 'Running', conditions: [condition('Paused', 'Asked')], observedGeneration: 1 };
-      await replaceStatus(operator, await read(at), full);
+      await replaceStatus(operator, await read(at), { status: full });
       await putAsOldClient(at, { fields, spec: change });
       const failed: EtcdClusterStatus = { phase: 'Failed' };
-      await replaceStatus(operator, await read(at), failed);
+      await replaceStatus(operator, await read(at), { status: failed });
       expect((await read(at)).status).toEqual({ phase: 'Failed' });
     });
   },
@@ -169,10 +169,10 @@ describe('a status', () => {
     await operator.create(resource('EtcdCluster', at.name, { size: 3 }));
     const stale = await read(at);
     await watcherSays(at);
-    await expect(replaceStatus(operator, stale, statusOf(3))).rejects.toSatisfy(isConflict);
+    await expect(replaceStatus(operator, stale, { status: statusOf(3) })).rejects.toSatisfy(isConflict);
     const now = await read(at);
     const other = { ...now, metadata: { ...now.metadata, uid: '00000000-0000-4000-8000-000000000000' } };
-    await expect(replaceStatus(operator, other, statusOf(3))).rejects.toSatisfy(isConflict);
+    await expect(replaceStatus(operator, other, { status: statusOf(3) })).rejects.toSatisfy(isConflict);
     expect((await read(at)).status?.members).toBeUndefined();
   });
 
@@ -187,7 +187,7 @@ describe('a status', () => {
       },
     });
     const before = await read(at);
-    await replaceStatus(operator, before, statusOf(5));
+    await replaceStatus(operator, before, { status: statusOf(5) });
     const after = await read(at);
     expect(after.spec).toEqual(before.spec);
     expect(after.metadata).toMatchObject({ labels: { team: 'a' }, finalizers: ['a/b'], generation: 1 });

@@ -238,17 +238,20 @@ describe('an operation of a backup', () => {
   ) {
     const asked = noUserRequests();
     const did: string[] = [];
-    const ending = await runBackupOperation(first, asked, {
-      ...new LoopHost(),
-      reportFailing: async () => {},
-      pass: async () => (did.push('pass'), passes.shift() ?? idle),
-      perform: async ({ step }) => {
-        did.push(step.kind);
-        const outcome = outcomes.shift() ?? done;
-        if (outcome.kind === 'interrupted') abortOperation(asked, { by: 'ana' });
-        return outcome;
-      },
-    });
+    const ending = await runBackupOperation(
+      first,
+      asked,
+      Object.assign(new LoopHost(), {
+        reportFailing: async () => {},
+        pass: async () => (did.push('pass'), passes.shift() ?? idle),
+        perform: async ({ step }: BackupWork) => {
+          did.push(step.kind);
+          const outcome = outcomes.shift() ?? done;
+          if (outcome.kind === 'interrupted') abortOperation(asked, { by: 'ana' });
+          return outcome;
+        },
+      }),
+    );
     return { did, ending };
   }
 

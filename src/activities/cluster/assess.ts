@@ -133,6 +133,12 @@ function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
   };
 }
 
+/** What a pass has fixed, no run of an operation has. */
+function withoutRun({ situation, settled }: Look): Situation {
+  const { ran: _, ...actor } = settled.actor;
+  return { ...situation, actor };
+}
+
 /** @param context `repaired`: what an earlier attempt has repaired; what this one repairs is added */
 async function pass(
   deps: Dependencies,
@@ -161,9 +167,7 @@ async function pass(
   };
   const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
-  // What a pass has fixed, no run of an operation has.
-  const { ran: _, ...withoutRun } = settled.actor;
-  const situation = context.repaired.length === 0 ? seen.situation : { ...seen.situation, actor: withoutRun };
+  const situation = context.repaired.length === 0 ? seen.situation : withoutRun(seen);
   const findings = { observation: situation, decision, holds, signals, members: observedMembers(situation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {

@@ -95,7 +95,7 @@ async function writeStatus<Status extends NonNullable<ReadResource['status']>>(
   let current = resource;
   for (let written = 1; ; written += 1) {
     try {
-      await replaceStatus(deps.kube, current, after, timestamp(deps.now()));
+      await replaceStatus(deps.kube, current, { status: after, passedAt: timestamp(deps.now()) });
       return;
     } catch (error) {
       if (!isConflict(error) || written >= WRITES) throw error;

@@ -35,7 +35,7 @@ export async function recordStatus(
   fields: { readonly [Key in keyof EtcdClusterStatus]: EtcdClusterStatus[Key] | null },
 ): Promise<EtcdCluster> {
   const status = Object.entries({ ...cluster.status, ...fields }).filter(([, value]) => value !== null);
-  return asCluster(await replaceStatus(kube, cluster, Object.fromEntries(status)));
+  return asCluster(await replaceStatus(kube, cluster, { status: Object.fromEntries(status) }));
 }
 
 /** Writes the whole list of finalizers, or some annotations. Fails with a Conflict as {@link replaceStatus} does. */

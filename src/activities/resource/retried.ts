@@ -82,14 +82,15 @@ async function note(
     const status = statusOf(resource);
     const before = status.conditions?.find(({ type }) => type === TYPE);
     if (message === undefined) {
-      if (before !== undefined) await replaceStatus(kube, asRead(resource, kind), without(status));
+      if (before !== undefined)
+        await replaceStatus(kube, asRead(resource, kind), { status: without(status) });
       return;
     }
     const said = finding(TYPE, 'ActivityFails', message);
     if (before !== undefined && isSame(before.message, said.message)) return;
     const stamp = { now: timestamp(deps.now()), generation };
     const condition = stamped(said, status.conditions, stamp);
-    await replaceStatus(kube, asRead(resource, kind), withTrouble(kind, status, condition));
+    await replaceStatus(kube, asRead(resource, kind), { status: withTrouble(kind, status, condition) });
     deps.recordEvent({ kind, ...ref }, conditionEvent(condition));
     deps.logger.info('resource changed', {
       kind,

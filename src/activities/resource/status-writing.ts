@@ -29,13 +29,12 @@ interface Reported {
  * Makes the status of a resource exactly `status`, whatever else wrote the resource before; only the conditions that the
  * watcher writes stay as they were read, but that a pass which succeeds takes back what was said of those that failed. Fails with a Conflict when the resource changed since it was read: status is
  * computed from the whole of it, so a stale one would undo what another pass recorded.
- * @param passedAt when this pass succeeded; left out: no pass has
+ * @param written `passedAt`: when this pass succeeded; left out: no pass has
  */
 export function replaceStatus<Status extends Reported>(
   kube: KubeClient,
   resource: ReadResource,
-  status: Status,
-  passedAt?: string,
+  { status, passedAt }: { readonly status: Status; readonly passedAt?: string },
 ): Promise<KubeObject> {
   const { apiVersion, kind } = resource;
   const { name, namespace, uid, resourceVersion = '' } = resource.metadata;

@@ -15,7 +15,7 @@ import { waitUntil } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { joiningMember } from './joining-member.ts';
-import { stillPlanned } from './still-planned.ts';
+import { plannedIn } from './still-planned.ts';
 import { tryObjects } from './trial.ts';
 import type { Perform } from './perform.ts';
 
@@ -29,7 +29,7 @@ type AddLearner = StepOf<'addLearner'>;
 export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
-  const { cluster, observation } = await stillPlanned(deps, ref, step, before);
+  const { cluster, observation } = plannedIn(before, step);
   const { claim, pod } = joiningMember({ cluster, observation, member: step.member });
   await tryObjects(deps.kube, { objects: claim === undefined ? [pod] : [claim, pod], gone: [] });
   const { incarnation, clusterID = '' } = cluster.status ?? {};

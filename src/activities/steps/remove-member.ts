@@ -15,7 +15,7 @@ import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import { holdBudget } from './hold-budget.ts';
 import { joiningMember } from './joining-member.ts';
-import { stillPlanned } from './still-planned.ts';
+import { plannedIn, stillPlanned } from './still-planned.ts';
 import { tryObjects } from './trial.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Perform } from './perform.ts';
@@ -35,7 +35,7 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
     await stopRemoved(deps, before.observation, step.member);
     return;
   }
-  const { cluster, observation } = await stillPlanned(deps, ref, step, before);
+  const { cluster, observation } = plannedIn(before, step);
   await trySuccessor(deps, { cluster, observation, step });
   const known = cluster.status?.replacements ?? [];
   const isReplaced = step.replacement !== undefined;

@@ -12,15 +12,22 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 /**
  * Looks at everything once more, right before a step that touches a member, and continues only when the planner would have
  * this very step done now: same members, same evidence, all its preflight checks. Fails with PreconditionChanged.
- * @param before what the step itself has just observed, and nothing was done since; absent: it is observed here
  */
 export async function stillPlanned(
   deps: Dependencies,
   ref: ClusterRef,
   step: StepPlannedAgain,
-  before?: Awaited<ReturnType<typeof observe>>,
-): Promise<{ cluster: EtcdCluster; observation: Situation }> {
-  const seen = before ?? (await observe(deps, ref));
+): Promise<StillPlanned> {
+  return plannedIn(await observe(deps, ref), step);
+}
+
+interface StillPlanned {
+  readonly cluster: EtcdCluster;
+  readonly observation: Situation;
+}
+
+/** As {@link stillPlanned}, of what the step itself has just observed, and nothing was done since; undefined: the resource is gone. */
+export function plannedIn(seen: Awaited<ReturnType<typeof observe>>, step: StepPlannedAgain): StillPlanned {
   const isForTheLiving = step.kind !== 'forceDeletePods';
   if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');

@@ -51,10 +51,7 @@ export function backupStatus(
     ...before
   } = backup.status;
   const progress = currentRun(observation, actor);
-  const ended =
-    recorded?.startedAt !== undefined && progress === undefined
-      ? unfinished(observation, actor, recorded.startedAt)
-      : undefined;
+  const ended = progress === undefined ? endOfRecorded(observation, actor) : undefined;
   const lastRun = ended ?? before.lastRun;
   const schedule = scheduleOf(observation, ended ? { ...ended, written: recorded?.written } : progress);
   const known = { ...before, ...(lastRun && { lastRun }), ...(progress && { progress }), schedule };
@@ -78,6 +75,15 @@ export function backupStatus(
     stamped(condition, backup.status.conditions, { now: timestamp(now), generation: backup.generation }),
   );
   return { ...written, conditions };
+}
+
+/** How the run that was recorded as under way has ended; undefined: none was. */
+function endOfRecorded(
+  observation: BackupObservation,
+  actor: BackupWorkflowState,
+): ReturnType<typeof unfinished> | undefined {
+  const { startedAt } = observation.backup.status.progress ?? {};
+  return startedAt === undefined ? undefined : unfinished(observation, actor, startedAt);
 }
 
 /** What the status says of a run that has succeeded: `entry` is what it wrote. */

@@ -55,11 +55,9 @@ export function settleBackupRequests(
   target: Target,
 ): SettledBackup {
   const { now, requests = [], backup } = observation;
-  const { spent: _, takesOver, ...own } = actor;
   const { signals } = backup.status;
-  const isOwn = signals?.uid === backup.uid;
-  const pausedBefore = takesOver && isOwn && signals?.pause ? pauseFrom(signals.pause) : undefined;
-  const takenOver = pausedBefore && !own.paused ? { paused: pausedBefore } : {};
+  const takenOver = pauseTakenOver(backup, actor);
+  const { spent: _, takesOver: __, ...own } = actor;
   const sent = { ...own, ...takenOver };
   const held = backup.status.userRequests?.pause;
   // Only the passes of the EtcdBackup itself know what users want.
@@ -83,7 +81,7 @@ export function settleBackupRequests(
         ? settle(draft, request, actor.spent ?? [])
         : withChange(draft, { request, outcome });
   }
-  const { observation: __, ...judged } = draft;
+  const { observation: ___, ...judged } = draft;
   const { paused } = judged.actor;
   const settled = {
     ...judged,
@@ -91,6 +89,15 @@ export function settleBackupRequests(
   };
   const { pause: holds } = settled;
   return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
+}
+
+/** The pause that a run which begins anew takes over from the one before. */
+function pauseTakenOver(
+  { uid, status: { signals } }: BackupObservation['backup'],
+  { takesOver, paused }: BackupWorkflowState,
+): SettledBackup['takenOver'] {
+  if (!takesOver || paused || signals?.uid !== uid || signals.pause === undefined) return {};
+  return { paused: pauseFrom(signals.pause) };
 }
 
 function withChange(draft: Draft, change: RequestChange): Draft {

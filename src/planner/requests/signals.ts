@@ -97,7 +97,8 @@ export function takenOver(
 ): OpenSignals {
   if (signals === undefined || signals.uid !== uid) return {};
   const { pause, abort, approvals = [] } = signals;
-  const open = approvals.flatMap(({ id: _, expiresAt, reason, ...approval }, index) => {
+  const open = approvals.flatMap((mirrored, index) => {
+    const { id: _, expiresAt, reason, ...approval } = mirrored;
     const until = parseTimestamp(expiresAt) ?? 0;
     const why = reason === undefined ? {} : { reason };
     return now < until ? [{ ...approval, ...why, id: -1 - index, expiresAt: until }] : [];

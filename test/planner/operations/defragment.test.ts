@@ -126,11 +126,11 @@ describe('a schedule', () => {
 describe('without a schedule', () => {
   const FULL = { dbSize: 1.9 * GIB, dbSizeInUse: 0.4 * GIB };
 
-  it('a member whose database is near its quota is defragmented when much of it is free', () => {
+  it('defragments a member whose database is near its quota when much of it is free', () => {
     expect(planned({ defragment: {}, sizes: FULL })).toHaveLength(4);
   });
 
-  it('it is so also before a rollout, which a full database holds back', () => {
+  it('defragments it also before a rollout, which a full database holds back', () => {
     expect(planned({ defragment: {}, sizes: FULL, spec: { etcd: { snapshotCount: 7 } } })).toHaveLength(4);
   });
 
@@ -138,7 +138,7 @@ describe('without a schedule', () => {
     ['when little of it is free', { defragment: {}, sizes: { ...FULL, dbSizeInUse: 1.8 * GIB } }],
     ['when it was tried within the hour', { defragment: {}, sizes: FULL, last: at('01:30:00') }],
     ['when spec.maintenance.defragment is absent', { sizes: FULL }],
-  ])('is left alone %s', (_when, given) => {
+  ])('leaves it alone %s', (_when, given) => {
     expect(planned(given)).toBe('idle');
   });
 });

@@ -61,18 +61,19 @@ export function planCreation(observation: Situation): Decision | undefined {
   const isComplete = everyPodMade(observation, incarnation) && membersWithoutPod(observation).length === 0;
   if (isFormed && (!isComplete || isMemberLost(observation))) return undefined;
   const steps = remainingSteps(observation, incarnation);
-  // What was edited since the incarnation was recorded is judged before anything is made of it; what is made goes on to form.
-  const makesMembers = steps.some(({ kind }) => kind === 'bootstrapMembers');
-  const obstacle = firstObstacle(
-    observation,
-    makesMembers ? [...WHILE_CREATING, specificationIsUsable] : WHILE_CREATING,
-  );
+  const obstacle = firstObstacle(observation, checksBefore(steps));
   if (obstacle !== undefined) return blocked(obstacle, steps);
   const corrected = correction(observation, incarnation);
   if (corrected !== undefined) return operate('createCluster', [corrected, ...steps]);
   if (steps.length === 0 || (isFormed && isCorrected(observation, steps))) return undefined;
   const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
   return trouble === undefined ? creating(observation, steps) : blocked(trouble, steps);
+}
+
+/** What was edited since the incarnation was recorded is judged before anything is made of it; what is made goes on to form. */
+function checksBefore(steps: readonly Step[]): readonly Check[] {
+  const makesMembers = steps.some(({ kind }) => kind === 'bootstrapMembers');
+  return makesMembers ? [...WHILE_CREATING, specificationIsUsable] : WHILE_CREATING;
 }
 
 /**
