@@ -159,7 +159,7 @@ async function pass(
   const seen = step === undefined ? first : await look(deps, ref, context);
   if (seen === undefined) return gone(deps, ref);
   const { cluster, decision, settled } = seen;
-  const { holds, revoked, verdicts, signals, takenOver } = settled;
+  const { holds, signals } = settled;
   const judge = {
     workflowId: context.workflowId,
     runId: runOfPass(context.workflowId),
@@ -186,6 +186,14 @@ async function pass(
     decision,
     generation: situation.cluster.generation,
     summary: summaryOf(situation, status),
+    ...forWorkflow(settled),
+  };
+}
+
+/** What the workflow is to remember, or to forget, of what users want. */
+function forWorkflow(settled: Settled): Pick<Assessment, 'verdicts' | 'holding' | 'revoked' | 'takenOver'> {
+  const { verdicts, revoked, takenOver } = settled;
+  return {
     ...(verdicts.length > 0 && { verdicts }),
     ...holdingOf(settled),
     ...(Object.keys(revoked).length > 0 && { revoked }),
