@@ -11,7 +11,7 @@ export interface FailedPass {
 }
 
 /** Passes have failed: since when, how often in a row, and when the next one is made. Milliseconds since the epoch. */
-export interface PassFailing {
+interface PassFailing {
   readonly since: number;
   readonly times: number;
   readonly retryAt: number;
