@@ -6,6 +6,7 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
     whyDue: ['free < rule.freeBytes'],
     roundAt: ['not (round !== undefined && now - round < ROUND_MS && isOpen(rule, now))'],
     isOpen: ['not (window === undefined)'],
+    roundsOf: ['schedule === undefined'],
     defragmentMembers: [
       '!meant.every(canBe) || meant.length === 0',
       'restoreUnderWay(situation.cluster) !== undefined',
