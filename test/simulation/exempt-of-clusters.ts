@@ -149,7 +149,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     {
       isArriving: ['pod?.readyChangedAt is absent'],
       isBrought: ["step.kind === 'createMember'"],
-      upgrading: ["goal.reason === 'ClusterVersionBehind'", 'passes'],
+      upgrading: ["not (decision.kind === 'operate')", "goal.reason === 'ClusterVersionBehind'", 'passes'],
       OBJECT_STEPS: ['claims.length === 0'],
     },
   ),

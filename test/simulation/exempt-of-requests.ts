@@ -4,6 +4,7 @@ import { type Exempt, exempt } from './exempt.ts';
 export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
   ...exempt('no EtcdBackup runs in the simulation: test/planner/requests/backup.test.ts', {
     'requests/backup/settleBackupRequests': 'all',
+    'requests/backup/pauseTakenOver': 'all',
     'requests/backup/withChange': 'all',
     'requests/backup/settle': 'all',
     'requests/backup/revoke': 'all',

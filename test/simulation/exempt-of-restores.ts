@@ -127,6 +127,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     backupTransitions: 'all',
     runEvents: 'all',
     'backup/report/endOf': 'all',
+    endOfRecorded: 'all',
     failuresOf: 'all',
     withoutFailures: 'all',
     retryOf: 'all',

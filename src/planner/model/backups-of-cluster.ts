@@ -61,10 +61,18 @@ export function backupOfCluster(
     newest,
     ...(own === undefined && origin !== undefined && { isOrigin: true }),
     ...(foreign && { foreign }),
-    lastRun: status.lastRun,
+    lastRun: lastRunOf(status),
     nextRun: status.nextRun,
     timeoutSeconds,
   };
+}
+
+/** The last run; one whose backup was found bad since has failed, whenever that was found. */
+function lastRunOf({ history: [newest] = [], lastRun, verification }: NonNullable<EtcdBackup['status']>) {
+  const isBad = newest?.verified === '' && newest.location === verification?.location;
+  if (lastRun === undefined || !isBad || newest.time !== lastRun.startedAt) return lastRun;
+  const { message } = verification;
+  return { ...lastRun, outcome: 'Failed' as const, ...(message !== undefined && { message }) };
 }
 
 /** The newest verified backup of all. */

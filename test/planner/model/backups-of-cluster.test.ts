@@ -92,6 +92,18 @@ describe('the condition BackedUp', () => {
       `EtcdBackup nightly: the store is full; the newest verified backup is ${ENTRY.location} from ${ENTRY.time}`,
     );
   });
+  it('is False when the backup of the last run was found bad after the run had ended, and names the one before it', () => {
+    const bad = { ...ENTRY, time: '2026-11-21T03:30:00Z', location: 's3://b/k_v9', verified: '' };
+    const lastRun = { startedAt: bad.time, outcome: 'Succeeded' as const };
+    const message = 'its SHA-256 is another one';
+    const asked = { request: 'r', level: 'Structure' as const, startedAt: '2026-11-21T04:00:00Z' };
+    const verification = { ...asked, location: bad.location, message };
+    const backup = of({ history: [bad, ENTRY], lastRun, verification });
+    expect(said(backup)).toBe('BackupFailed');
+    expect(worded(backup)).toContain('its SHA-256 is another one; the newest verified backup is s3://b/k_v7');
+    expect(said(of({ history: [bad, ENTRY], lastRun }))).toBe('VerifiedBackup');
+  });
+
   it('is that of the EtcdBackup with the newest verified backup, and names another that fails beside', () => {
     const failing = of(FAILED, {}, { name: 'weekly' });
     const good = of({ history: [ENTRY] });
