@@ -10,6 +10,8 @@ import type { Situation } from '../../model/situation.ts';
 
 /** What time may mend: a node that is still to come. */
 const PENDING = 'Unschedulable';
+/** A learner that has made no progress for this long is given up. */
+export const PATIENCE_MS = 600_000;
 /** Progress is noted once in so long: the status is no place for figures that change all the time. */
 const NOTED_EVERY_MS = 60_000;
 
@@ -65,10 +67,12 @@ function isComingUp({ started, claim }: MemberView, pod: PodFacts): boolean {
   return isPending(pod) && claim?.phase !== 'Bound';
 }
 
+/** One that had no pod for as long as it may make no progress was not blamed then, and its new pod is not blamed for that (seed 3690398299). */
 function notedProgress(observation: Situation, learner: MemberView, { createdAt }: PodFacts): number {
   const { now } = observation;
   const noted = parseTimestamp(notedOf(observation, learner)?.since);
-  return noted === undefined || noted > now ? Math.min(createdAt, now) : noted;
+  const made = Math.min(createdAt, now);
+  return noted === undefined || noted > now || made - noted > PATIENCE_MS ? made : noted;
 }
 
 function notedOf({ cluster }: Situation, { id }: Pick<MemberView, 'id'>): Learner {

@@ -21,13 +21,11 @@ import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { askedIds } from '../../checks/user-requests.ts';
 import { attribution } from '../../model/workflow-state.ts';
 import { departing, sizeForNow } from './departing.ts';
-import { isPending, lastProgress } from './learner-progress.ts';
+import { PATIENCE_MS, isPending, lastProgress } from './learner-progress.ts';
 import { awaitsSuccessor } from '../../model/replacements.ts';
 import { everyVoterHealthy, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 
-/** A learner that has made no progress for this long is given up. */
-const PATIENCE_MS = 600_000;
 /** One whose container cannot even be started is given up sooner: it has nothing to catch up with yet. */
 const STUCK_MS = 120_000;
 

@@ -105,6 +105,11 @@ describe('a learner whose pod was made an hour ago', () => {
   });
 });
 
+it('a learner whose pod was made a minute ago is kept, whatever was noted before an outage', () => {
+  const pod = { createdAt: now - 60_000 };
+  expect(isGivenUp({ pod, applied: '100', noted: { secondsAgo: 7_200, applied: '100' } })).toBe(false);
+});
+
 describe('what is noted of a learner', () => {
   const noted = (given: Learner) => learnerSeen(situationOf(withLearner(given)));
 
