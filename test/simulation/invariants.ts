@@ -206,10 +206,8 @@ export class Invariants implements EtcdAudit {
     const members = newestMembers(leader.disk);
     const reached = new Set([leader, ...etcd.peersOf(leader)].map(({ memberId }) => memberId));
     const isLeaderCut = this.#cutSince(leader.memberId, since);
-    // Who was added by hand since the operator's last look is not known to be away (seed 4077902432).
-    const isNew = ({ started }: Row) => !started && etcd.membersAt >= since;
-    const isUp = ({ id, ...row }: Row) =>
-      isNew({ id, ...row }) ||
+    const isUp = ({ id, started }: Row) =>
+      this.#isNew({ started }, since) ||
       reached.has(id) ||
       isLeaderCut ||
       (etcd.endedAt.get(id) ?? 0) >= since ||
@@ -229,6 +227,11 @@ export class Invariants implements EtcdAudit {
     throw new Breach(
       `${what} of ${row.name} takes quorum away: ${after.filter(isUp).length} of ${after.length} are up`,
     );
+  }
+
+  /** Who was added by hand since the operator's last look is not known (seeds 4077902432, 716199402). */
+  #isNew({ started }: Pick<Row, 'started'>, since: number): boolean {
+    return !started && this.#etcd().membersAt >= since;
   }
 
   #cutSince(id: string, since: number): boolean {
@@ -357,13 +360,14 @@ export class Invariants implements EtcdAudit {
     const members = newestMembers(leader.disk);
     const since = attempt.lookedAt;
     const reached = new Set([leader, ...this.#etcd().peersOf(leader)].map(({ memberId }) => memberId));
-    const up = votersOf(members).filter(
+    const known = votersOf(members).filter(row => !this.#isNew(row, since));
+    const up = known.filter(
       ({ id }) =>
         reached.has(id) || (this.#etcd().endedAt.get(id) ?? 0) >= since || this.#cutSince(id, since),
     );
     this.acting = before;
     const isUp = up.some(({ id }) => id === row.id);
-    const voters = votersOf(members).length;
+    const voters = known.length;
     const rotten = up.find(({ id }) => {
       const at = this.truth.diskOfMember(id)?.rottenSince ?? since;
       // What became of it since it was compared last is not known, as long as that counts.

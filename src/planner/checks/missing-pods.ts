@@ -1,4 +1,5 @@
 /** Members without a pod, and the claim and version that each can be started again with. Pure. */
+import { compareVersions } from '../../api/versions/compare.ts';
 import { isStampedOtherwise } from '../model/identity.ts';
 import { hasEnded, memberNames } from '../model/member-names.ts';
 import type { ClaimFacts } from '../model/observation.ts';
@@ -31,7 +32,12 @@ export function usableClaim(observation: Situation, member: string): ClaimFacts 
 export function lastVersion({ cluster, claims }: Situation, member: string): { readonly version?: string } {
   const { currentVersion, members } = cluster.status;
   const recorded = members?.details?.find(({ name }) => name === member)?.version;
-  const version = recorded ?? claims.find(claim => claim.owned && claim.name === member)?.version;
+  const started = claims.find(claim => claim.owned && claim.name === member)?.version;
+  // The claim is stamped before each start, and status says what was last seen to answer: etcd refuses an older release than has run (seed 344790824).
+  const version = [recorded, started]
+    .filter(each => each !== undefined)
+    .sort(compareVersions)
+    .at(-1);
   return version === undefined || version === currentVersion ? {} : { version };
 }
 

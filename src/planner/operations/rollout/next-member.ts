@@ -13,7 +13,7 @@ import { memberNames } from '../../model/member-names.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Approval } from '../../model/workflow-state.ts';
 import type { Situation } from '../../model/situation.ts';
-import { usableClaim } from '../../checks/missing-pods.ts';
+import { lastVersion, usableClaim } from '../../checks/missing-pods.ts';
 
 /** A longer wait is the entity's, which has a timer for it. */
 const LONGEST_WAIT_MS = 60_000;
@@ -51,13 +51,13 @@ export function transferLeadership(
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
 }
 
-/** Starting a member again on its volume and waiting for it; nothing without the volume. */
+/** Starting a member again on its volume, with the version that it ran, and waiting for it; nothing without the volume. */
 export function restart(observation: Situation, member: string): Step[] {
   const token = observation.cluster.status.incarnation?.token;
   const claim = usableClaim(observation, member);
   if (token === undefined || claim === undefined) return [];
   return [
-    { kind: 'restartMember', token, member, claimUid: claim.uid },
+    { kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(observation, member) },
     { kind: 'awaitMembers', members: [member] },
   ];
 }

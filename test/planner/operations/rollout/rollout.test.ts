@@ -289,6 +289,29 @@ describe('a changed specification', () => {
     expect(plan(changed({ pods, probes }), {})).toMatchObject({ operation: 'repairCluster' });
   });
 
+  it.each<[string, string, string]>([
+    ['its claim', '3.5.35', '3.6.16'],
+    ['the status', '3.6.16', '3.5.35'],
+  ])(
+    'starts a member that is down with the newest version that it ran, which %s says',
+    (_, recorded, stamped) => {
+      const members = {
+        details: NAMES.map(name => ({ name, health: 'Healthy' as const, version: recorded })),
+      };
+      const observation = changed(
+        {
+          pods: NAMES.slice(1).map(name => stampedPod(name)),
+          claims: NAMES.map(name => aClaim({ name, version: stamped })),
+        },
+        { ...ROLLING, currentVersion: '3.5.35', targetVersion: '3.6.16', members },
+      );
+      expect(plan(observation, {})).toMatchObject({
+        operation: 'rolloutCluster',
+        step: { kind: 'restartMember', member: 'example-0', version: '3.6.16' },
+      });
+    },
+  );
+
   it('waits for the member that it started, for a while', () => {
     const young = podsWith('example-1', { ready: false, createdAt: Date.parse(NOW) - 1_000 });
     expect(plan(changed({ pods: young }, ROLLING), {})).toMatchObject({
