@@ -151,7 +151,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a step is performed though the world has moved on',
     'removalIsOvertaken',
     at(
-      'stillPlanned',
+      'plannedIn',
       "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
       'false',
     ),
@@ -184,7 +184,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a pod is stopped without a look at the gates',
     'stopIsOvertaken',
     at(
-      'stillPlanned',
+      'plannedIn',
       "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
       'false',
     ),
