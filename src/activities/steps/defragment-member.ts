@@ -54,7 +54,7 @@ async function defragmented(member: EtcdMember, id: string): Promise<string> {
   const before = await member.status();
   if (before.memberId !== id) throw preconditionChanged(`member ${before.memberId} answers instead of ${id}`);
   const free = before.dbSize - before.dbSizeInUse;
-  if (free < MIB && free < WORTH_IT * before.dbSize) return `nothing to free in ${mebibytes(before.dbSize)}`;
+  if (free < MIB || free < WORTH_IT * before.dbSize) return `nothing to free in ${mebibytes(before.dbSize)}`;
   const begun = performance.now();
   await member.defragment(before.dbSize);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
