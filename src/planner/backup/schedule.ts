@@ -70,7 +70,8 @@ function delayed(schedule: CronSchedule, time: number, jitter: Jitter): number {
   return time + delayOf(jitter, next - time);
 }
 
-function readable({ expression, timeZone }: Cron): CronSchedule | undefined {
+/** A schedule by cron as it is computed with; undefined when it has a fault, which its resource reports. */
+export function readable({ expression, timeZone }: Omit<Cron, 'kind'>): CronSchedule | undefined {
   const fields = parseCron(expression);
   return fields === undefined || timeZoneFault(timeZone) !== undefined ? undefined : { fields, timeZone };
 }

@@ -94,6 +94,10 @@ describe('a schedule', () => {
     ['when less than half of the file is free', { sizes: { dbSize: GIB, dbSizeInUse: 0.51 * GIB } }],
     ['when less than 100 MiB are free', { sizes: { dbSize: GIB / 10, dbSizeInUse: GIB / 100 } }],
     ['outside of the window', { defragment: { ...NIGHTLY, window: { start: '03:00', duration: '4h' } } }],
+    [
+      'by the clock of a time zone that does not exist',
+      { defragment: { ...NIGHTLY, window: { start: '00:00', duration: '24h', timeZone: 'Europe/Nowhere' } } },
+    ],
     ['while another operation is under way', { operation: 'upgradeCluster' }],
     ['while spec.paused is true', { spec: { paused: true } }],
   ])('defragments nobody %s', (_when, given) => {

@@ -3,9 +3,9 @@
  * its quota while much of its file is free. Pure.
  */
 import type { ClusterConfig } from '../../../api/defaults/etcd-cluster.ts';
-import { type CronFields, parseCron } from '../../../api/values/cron.ts';
 import { parseDurationSeconds } from '../../../api/values/quantity.ts';
-import { firstAfter, lastUntil } from '../../backup/cron-times.ts';
+import { type CronSchedule, firstAfter, lastUntil } from '../../backup/cron-times.ts';
+import { readable } from '../../backup/schedule.ts';
 import { askedIds, requestUnderWay } from '../../checks/user-requests.ts';
 import { attribution, type UserRequest } from '../../model/workflow-state.ts';
 import type { MemberView } from '../../model/member-view.ts';
@@ -80,23 +80,18 @@ export function nextRound(rule: Rule | undefined, now: number): number | undefin
 function isOpen({ window }: Rule, now: number): boolean {
   if (window === undefined) return true;
   const [hour, minute] = window.start.split(':').map(Number);
-  const opened = lastOf(readable(`${minute} ${hour} * * *`, window.timeZone), now);
+  const opened = lastOf(inZone(`${minute} ${hour} * * *`, window.timeZone), now);
   return opened !== undefined && now - opened < (parseDurationSeconds(window.duration) ?? 0) * 1_000;
 }
 
-function roundsOf({ schedule, window }: Rule): ReturnType<typeof readable> {
-  return schedule === undefined ? undefined : readable(schedule, window?.timeZone);
+function roundsOf({ schedule, window }: Rule): CronSchedule | undefined {
+  return schedule === undefined ? undefined : inZone(schedule, window?.timeZone);
 }
 
-/** What is wrong with an expression is said of the specification; until it is put right it asks for nothing. */
-function readable(
-  expression: string,
-  timeZone = 'UTC',
-): { readonly fields: CronFields; readonly timeZone: string } | undefined {
-  const fields = parseCron(expression);
-  return fields && { fields, timeZone };
+function inZone(expression: string, timeZone = 'UTC'): CronSchedule | undefined {
+  return readable({ expression, timeZone });
 }
 
-function lastOf(schedule: ReturnType<typeof readable>, now: number): number | undefined {
+function lastOf(schedule: CronSchedule | undefined, now: number): number | undefined {
   return schedule && lastUntil(schedule, now);
 }
