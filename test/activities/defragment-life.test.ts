@@ -24,7 +24,7 @@ async function fragmented(): Promise<OperatorWorld> {
   return world;
 }
 
-const told = (world: OperatorWorld) =>
+const messages = (world: OperatorWorld) =>
   world.events.filter(({ reason }) => reason === 'MemberDefragmented').map(({ message }) => message);
 
 describe('a defragmentation', LONG, () => {
@@ -43,8 +43,8 @@ describe('a defragmentation', LONG, () => {
     await users.run();
     expect(users.heard).toEqual(['done: defragmented']);
     expect(MEMBERS.map(member => processOf(world, member).dbFree)).toEqual([0, 0, 0]);
-    expect(told(world)).toHaveLength(3);
-    expect(told(world).at(-1)).toMatch(
+    expect(messages(world)).toHaveLength(3);
+    expect(messages(world).at(-1)).toMatch(
       new RegExp(`^${first}: the file has 409.6 MiB, 1228.8 MiB before; it took [0-9.]+ s$`),
     );
     expect(away.toSorted()).toEqual(MEMBERS);
@@ -71,13 +71,13 @@ describe('a defragmentation', LONG, () => {
     world.now = Date.parse('2030-01-05T01:50:00Z');
     await edit(world, { maintenance: { defragment: { schedule: '0 2 * * *' } } });
     await world.run();
-    expect(told(world)).toEqual([]);
+    expect(messages(world)).toEqual([]);
     world.now = Date.parse('2030-01-05T02:01:00Z');
     await world.run();
     await world.run();
-    expect(told(world)).toHaveLength(3);
+    expect(messages(world)).toHaveLength(3);
     await world.run();
-    expect(told(world)).toHaveLength(3);
+    expect(messages(world)).toHaveLength(3);
   });
 
   it('of a file that has nothing to free stops nobody', async () => {
@@ -87,7 +87,7 @@ describe('a defragmentation', LONG, () => {
     users.ask('defragment', 'example-1');
     await users.run();
     await users.run();
-    expect(told(world)).toEqual(['example-1: nothing to free in 0.0 MiB']);
+    expect(messages(world)).toEqual(['example-1: nothing to free in 0.0 MiB']);
     expect(users.heard).toEqual(['done: defragmented']);
   });
 

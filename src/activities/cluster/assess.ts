@@ -13,7 +13,6 @@ import { type Settled, settleRequests } from '../../planner/requests/cluster.ts'
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';
 import { statusOf } from '../../planner/report/status.ts';
-
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { clusterFacts, observe } from '../observe/observe.ts';
 import { endedOperation, upgradedMembers } from '../runtime/pass-report.ts';

@@ -47,7 +47,7 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
   }
 };
 
-/** @returns what came of it, for people */
+/** @returns the result, for users */
 async function defragmented(member: EtcdMember, id: string): Promise<string> {
   // Answers only after what an earlier attempt has begun.
   const { revision } = await member.linearizableRead();

@@ -5,6 +5,7 @@
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { WorkflowState, Approval } from '../model/workflow-state.ts';
 
 type Signals = NonNullable<EtcdClusterStatus['signals']>;
@@ -22,11 +23,11 @@ interface Asked extends Request {
 }
 
 function dated({ by, reason, at }: Asked) {
-  return {
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(at !== undefined && { at: timestamp(at) }),
-  };
+  return withoutUndefined<NonNullable<Signals['pause']>>({
+    by,
+    reason,
+    at: at === undefined ? undefined : timestamp(at),
+  });
 }
 
 /** A pause as the status holds it. */
@@ -40,12 +41,7 @@ export function pauseFrom({
   reason,
   at,
 }: NonNullable<Signals['pause']>): NonNullable<WorkflowState['paused']> {
-  const received = parseTimestamp(at);
-  return {
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(received !== undefined && { at: received }),
-  };
+  return withoutUndefined<NonNullable<WorkflowState['paused']>>({ by, reason, at: parseTimestamp(at) });
 }
 
 /** For the status; undefined: nothing is open. An abort that another specification has ended, and what has expired, is not. */

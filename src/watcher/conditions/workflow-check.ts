@@ -129,9 +129,8 @@ export class WorkflowCheck {
     const { clock, noPassAfterMs, isOutdated } = this.#deps;
     if (this.#failing.has(key)) return false;
     if (this.#watched.has(key)) return true;
-    const isSaid = ownConditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
     const isRecent = reportedAt !== undefined && clock.now() - reportedAt < noPassAfterMs;
-    return isSaid || (!isRecent && (hasWork || isOutdated(key)));
+    return saysFailing(ownConditions) || (!isRecent && (hasWork || isOutdated(key)));
   }
 
   async #ask(doubtful: readonly KnownResource[], abort: AbortSignal): Promise<void> {
@@ -155,8 +154,7 @@ export class WorkflowCheck {
     if (abort.aborted) return undefined;
     if (awaited === undefined) {
       // Workers have taken everything: the pass that follows takes back what was said.
-      const isSaid = ownConditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
-      if (isSaid && state !== undefined) enqueue(key, 'work');
+      if (saysFailing(ownConditions) && state !== undefined) enqueue(key, 'work');
       return undefined;
     }
     const before = this.#watched.get(key);
@@ -210,6 +208,11 @@ export class WorkflowCheck {
       (error: unknown) => failedDelivery(error).outcome === 'unavailable',
     );
   }
+}
+
+/** Whether a resource says that its passes fail, or that nobody knows whether they do. */
+function saysFailing(conditions: KnownResource['ownConditions']): boolean {
+  return conditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
 }
 
 /** The entity workflow's id has four parts; those of its operations go on from there. */

@@ -12,7 +12,7 @@ const SUMMED_UP: readonly string[] = ['Ready', 'Reconciling', 'Stalled'];
 
 type Asked = Pick<ClusterState, 'requests' | 'refused'>;
 
-/** The entity's details: members, conditions, plan, and what people asked for. */
+/** The entity's details: members, conditions, plan, and what users requested. */
 export function clusterDetails(assessment: Assessment, asked?: Asked): string {
   const { decision, summary } = assessment;
   if (summary === undefined) return 'The resource is gone.';
@@ -20,8 +20,8 @@ export function clusterDetails(assessment: Assessment, asked?: Asked): string {
     ({ name, id, role, health, version, node }) =>
       `| ${[name, id, role, health, version, node].map(cell).join(' | ')} |`,
   );
-  const told = summary.conditions.filter(({ type }) => !SUMMED_UP.includes(type));
-  const conditions = told.map(
+  const shown = summary.conditions.filter(({ type }) => !SUMMED_UP.includes(type));
+  const conditions = shown.map(
     ({ type, status, reason, message }) => `- **${type}** = ${status} (${reason}): ${plain(message)}`,
   );
   return [

@@ -147,7 +147,7 @@ export function openSignals(cluster: ClusterState): OpenSignals {
   };
 }
 
-/** The first pass of a run that began anew: what users asked the former run for holds on, unless this one was told otherwise meanwhile. */
+/** The first pass of a run that began anew: it keeps what users requested of the former run, unless a later message to this run has ended it. */
 function takeOver(cluster: ClusterState, { paused, aborted, approvals = [] }: OpenSignals): void {
   const { takesOver } = cluster;
   if (takesOver === undefined) return;

@@ -8,7 +8,7 @@ interface Sent {
 }
 
 /**
- * What people are told of an activity that failed: what its last attempt that reported anything said. When time runs out the server
+ * The message about an activity that failed, for users: that of its last attempt which reported an error. When time runs out the server
  * reports the limit, and that error only as the cause, which the SDK keeps nowhere but in the failure as it was sent.
  * @param seconds how long all attempts together might take
  */

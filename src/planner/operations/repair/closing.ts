@@ -18,7 +18,7 @@ import { missingPods, versionsAreKnown } from './index.ts';
 
 /**
  * The steps that give back what the operator took, while `stopped` may not be done; undefined: nothing was planned, an obstacle is in the way.
- * None while nobody is to be served: a cluster that goes to sleep, is deleted, or is fenced for a restore is down because a person asked for that.
+ * None while the cluster serves no clients on request: while it hibernates, is deleted, or is fenced for a restore.
  * Before all of them members are kept from eviction.
  */
 export function closingSteps(observation: Situation, stopped: Work | undefined): Step[] {
