@@ -154,9 +154,9 @@ function stopOf(work: Work, situation: Situation): Obstacle | undefined {
 
 function stepFailed(
   { message, operation }: NonNullable<WorkflowState['failed']>,
-  observation: Situation,
+  situation: Situation,
 ): Obstacle {
-  const back = rowOf(operation)?.wayBack?.(observation);
+  const back = rowOf(operation)?.wayBack?.(situation);
   const said = `${message}; the operator tries again`;
   return { reason: 'StepFailed', message: back === undefined ? said : `${said}; ${back}` };
 }

@@ -192,10 +192,7 @@ function seen(then: EtcdCluster, now: EtcdCluster): Observation {
 /** The status that a pass writes of it. */
 function report(observation: Observation, decision: Decision): EtcdClusterStatus {
   const members = observedMembers(situationOf(observation));
-  return statusOf(
-    { observation: situationOf(observation), decision, members },
-    { workflowId: 'w', now: NOW },
-  );
+  return statusOf({ situation: situationOf(observation), decision, members }, { workflowId: 'w', now: NOW });
 }
 
 /** A cluster that lives as `spec` says, after a pass. */

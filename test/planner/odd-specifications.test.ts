@@ -79,7 +79,7 @@ function objectsOf(observation: Observation): readonly object[] {
 function look(observation: Observation): void {
   const decision = plan(observation, {});
   const findings = {
-    observation: situationOf(observation),
+    situation: situationOf(observation),
     decision,
     members: observedMembers(situationOf(observation)),
   };

@@ -256,7 +256,7 @@ describe('for every observation', () => {
         const decision = plan(observation, actor);
         const members = observedMembers(situationOf(observation));
         const status = statusOf(
-          { observation: situationOf(observation, actor), decision, members },
+          { situation: situationOf(observation, actor), decision, members },
           { workflowId: 'w', now: NOW },
         );
         const { incarnation, clusterID, storage, lastSerial } = observation.cluster.status;
@@ -278,7 +278,7 @@ describe('for every observation', () => {
         const decision = plan(observation, actor);
         const members = observedMembers(situationOf(observation));
         const { conditions } = statusOf(
-          { observation: situationOf(observation, actor), decision, members },
+          { situation: situationOf(observation, actor), decision, members },
           { workflowId: 'w', now: NOW },
         );
         if (conditions?.find(({ type }) => type === 'Available')?.status !== 'True') return;

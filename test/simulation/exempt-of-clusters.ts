@@ -32,7 +32,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
   }),
   ...exempt('names that somebody else takes: test/activities/strange-claims.test.ts', {
-    removalOf: ['pod === undefined && !started && isNameTaken(observation, learner)'],
+    removalOf: ['pod === undefined && !started && isNameTaken(situation, learner)'],
     isNameTaken: ['object.name === name'],
   }),
   ...exempt(
@@ -104,7 +104,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
   }),
   ...exempt('the ways out are a table: test/activities/upgrade-life.test.ts', {
-    wayOut: ['not (podChanges(observation, first).asked.length > 0)', 'not (from === to)'],
+    wayOut: ['not (podChanges(situation, first).asked.length > 0)', 'not (from === to)'],
   }),
   ...exempt('an issuer of all namespaces: test/activities/cert-manager-life.test.ts', {
     tlsCondition: ['shared !== undefined'],
@@ -136,12 +136,12 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     missingPods: ['token === undefined'],
     deleteCluster: ['() => false'],
     upgradeCluster: ['goal is absent'],
-    isReached: ['rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) is absent'],
+    isReached: ['rowOf(type)?.isReached(findings.situation, operation, isDone(findings, type)) is absent'],
     messageOf: ["not (decision.kind === 'blocked')"],
     claimOf: ['not (home.exists)'],
     underWay: ["decision.kind !== 'operate'"],
     freshGoal: ['versions.find(({ server }) => server !== to)?.server is absent'],
-    canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
+    canGoBack: ['isAtLeast(from, to) || !isHeldBack(situation, to)'],
     afterFailure: ['failed.version is absent'],
   }),
   ...exempt(
@@ -169,7 +169,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     firstDecision: ["wanted.kind === 'operate'"],
     withWorkflowState: ['failed', 'failed && isNonBlockingFailure({ failed })'],
     planMembership: [
-      "not (decision.kind !== 'operate' || !isSkipped(observation.actor, decision))",
+      "not (decision.kind !== 'operate' || !isSkipped(situation.actor, decision))",
       "not (decision.kind !== 'operate')",
     ],
   }),
@@ -259,7 +259,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt(
     'pods from which somebody took everything, when nothing else is left: test/planner/operations/create/create.test.ts',
-    { planIdentity: ['observation.pods.filter(…)'] },
+    { planIdentity: ['situation.pods.filter(…)'] },
   ),
   ...exempt('a status that is lost before the members are sealed: test/activities/seal-life.test.ts', {
     sealingSteps: ['not (membership.known || clientService.exists)'],
@@ -275,12 +275,12 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   ...exempt(
     'a claim of another cluster under the name of a learner: test/planner/operations/membership/membership.test.ts',
     {
-      removalOf: ['pod === undefined && isClaimOfAnother(observation, learner)'],
+      removalOf: ['pod === undefined && isClaimOfAnother(situation, learner)'],
       isClaimOfAnother: ['claim.name === name', 'claim.name === name && claim.token !== undefined'],
     },
   ),
   ...exempt(OUTCOMES, {
-    isRolledOut: ['firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined'],
+    isRolledOut: ['firstObstacle(situation, [specificationIsUsable, securityIsUnchanged]) !== undefined'],
     goalOf: ["decision.kind !== 'operate'"],
     abortedBy: ["decision.kind === 'blocked' && decision.reason === 'Aborted'", 'isUnasked'],
     heldUpBy: ['membership.known'],
@@ -304,17 +304,17 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     claimOf: ['claim.deleting'],
     failedMember: [
       '!pod.owned || pod.deleting || isNoFaultOfTheVersion(pod)',
-      '!names.includes(pod.name) || isYoung(observation, pod)',
+      '!names.includes(pod.name) || isYoung(situation, pod)',
     ],
     latchedGoal: ['members.length === 0'],
-    continueUpgrade: ['replacementIsDue(observation)', 'coming.deleting'],
+    continueUpgrade: ['replacementIsDue(situation)', 'coming.deleting'],
     planUpgrade: ['first === undefined'],
-    lastGate: ['!observation.members.every(view => runs(view, to))', 'obstacle === undefined'],
+    lastGate: ['!situation.members.every(view => runs(view, to))', 'obstacle === undefined'],
   }),
   ...exempt(
     'a Service that is somebody else’s, in an upgrade: test/planner/operations/upgrade/continuation.test.ts',
     {
-      continueUpgrade: ['firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined'],
+      continueUpgrade: ['firstObstacle(situation, [namesAreFree, membersAreOurs]) !== undefined'],
     },
   ),
   ...exempt('a claim that is exchanged and waited for: test/activities/exchanged-claim.test.ts', {
@@ -340,7 +340,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     podNamesAreFree: ["not (status.storage?.kind === 'EmptyDir')"],
   }),
   ...exempt('the obstacle is one of repair, which says it: test/planner/operations/repair/repair.test.ts', {
-    planSealing: ['observation.cluster.status.clusterID === undefined'],
+    planSealing: ['situation.cluster.status.clusterID === undefined'],
   }),
   ...exempt(USERS, {
     denialOf: ["'denied' in failure", "'denied' in failure && failure.denied === true"],
@@ -349,16 +349,10 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       'cluster.config.TLS === undefined',
       'not (cluster.config.TLS === undefined)',
     ],
-    unavailable: [
-      'denied !== undefined',
-      'denied !== undefined && !isQuorumImpossible(observation, members)',
-    ],
-    quorumAtRisk: [
-      'denied !== undefined',
-      'denied !== undefined && !isQuorumImpossible(observation, members)',
-    ],
+    unavailable: ['denied !== undefined', 'denied !== undefined && !isQuorumImpossible(situation, members)'],
+    quorumAtRisk: ['denied !== undefined', 'denied !== undefined && !isQuorumImpossible(situation, members)'],
     healthyMembers: ['denied !== undefined'],
-    heldUp: ['accessDenied(observation) !== undefined'],
+    heldUp: ['accessDenied(situation) !== undefined'],
     healthByRead: ['not (denialOf(probe) === undefined)'],
   }),
   ...exempt('pods of earlier releases and another quota: test/planner/operations/rollout/rollout.test.ts', {
@@ -394,8 +388,8 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     ],
   }),
   ...exempt('another issuer of cert-manager: test/activities/cert-manager-life.test.ts', {
-    nextRequest: ['otherIssuer(observation).length > 0'],
-    otherIssuer: ['not (changed.length === 0)', 'not (changed.length === 0 || !membersRun(observation))'],
+    nextRequest: ['otherIssuer(situation).length > 0'],
+    otherIssuer: ['not (changed.length === 0)', 'not (changed.length === 0 || !membersRun(situation))'],
     tlsCondition: ['other !== undefined'],
   }),
   ...exempt('certificates that name members: test/activities/tls-next-names.test.ts', {
@@ -431,7 +425,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
   }),
   ...exempt(ANSWERS, {
     backUpFirst: ["answer.kind === 'good'", '!isOpen', "snapshotBefore === 'Required'"],
-    noteOnBackup: ['not (placeOf(observation) === undefined)'],
+    noteOnBackup: ['not (placeOf(situation) === undefined)'],
     placeOf: ['backups .filter(({ deleting }) => deleting !== true) .toSorted(…)'],
     answerOf: [
       'now - askedAt >= patienceMs + FRESH_MS',
@@ -451,9 +445,9 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     'a failure after the point of no return, or with data in the pod: test/activities/upgrade-interrupted.long.test.ts, upgrade-life.test.ts',
     {
       afterFailure: [
-        '!canGoBack(observation, goal) || failed.version === from',
+        '!canGoBack(situation, goal) || failed.version === from',
         'not (failed.version === from)',
-        'wouldLoseData(observation, failed, { from: to, to: from })',
+        'wouldLoseData(situation, failed, { from: to, to: from })',
       ],
     },
   ),

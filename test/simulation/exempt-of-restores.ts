@@ -242,13 +242,13 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     {
       lostAgain: 'all',
       planRestore: ['isLost'],
-      planRestoreCompletion: ['isTotalLoss(observation)'],
-      witnessesOf: ['observation.pods.filter(…)'],
+      planRestoreCompletion: ['isTotalLoss(situation)'],
+      witnessesOf: ['situation.pods.filter(…)'],
       seeding: ['before.length > 0'],
     },
   ),
   ...exempt('whose data may be overwritten is a table: test/planner/checks/restore-confirmation.test.ts', {
-    judgeConfirmation: ['isTotalLoss(observation)'],
+    judgeConfirmation: ['isTotalLoss(situation)'],
     judgeRescue: ["config.recovery.totalLoss !== 'RestoreLatestBackup'"],
     idBefore: [
       '[...claims, ...pods].filter(…)',
@@ -256,7 +256,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
       '[...stamped, stampsOf(cluster)] .filter(({ clusterId }) => clusterId !== undefined) .toSorted(…)',
     ],
     judgeUnidentified: ['isRecorded', 'clientService.exists', 'hasLived'],
-    stateOf: ['isAsleep(observation)'],
+    stateOf: ['isAsleep(situation)'],
   }),
   ...exempt('users who ask for another look: test/activities/restore-refused.test.ts', {
     unrefused: 'all',
@@ -286,13 +286,13 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     restoreOfCluster: ['spec.revisionBump is absent'],
     abandoning: ['not (isUnder)'],
     restoreTransitions: ['not (after.phase)'],
-    witnessesOf: ['!isTotalLoss(observation)'],
+    witnessesOf: ['!isTotalLoss(situation)'],
     staleAlarms: ['!membership.known', 'id === undefined'],
     undo: ["not (decision.kind === 'operate')"],
     resultOf: ['not (probe.answered && probe.read.ok)'],
   }),
   ...exempt('what chance reaches rarely: test/activities/restore-in-motion.test.ts', {
-    isGivenUp: ['under !== undefined && !isThere && isOpened(observation)'],
+    isGivenUp: ['under !== undefined && !isThere && isOpened(situation)'],
   }),
   ...exempt('a template without volumes: test/activities/restore-life.test.ts', {
     targetIsUsable: ['clusterTemplate is there'],
@@ -311,7 +311,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     {
       traceOfLife: ["currentVersion !== ''"],
       ofOtherOperator: ['other'],
-      judgeUnidentified: ['observation.pods.some(…)'],
+      judgeUnidentified: ['situation.pods.some(…)'],
     },
   ),
 ];

@@ -17,7 +17,7 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
   }),
   ...exempt('what is closed before a pause begins: test/planner/operations/repair/closing.test.ts', {
     isWithdrawnOnly: ["not (step.kind === 'admitMembers')"],
-    closingSteps: ['firstObstacle(observation, unsafe) !== undefined'],
+    closingSteps: ['firstObstacle(situation, unsafe) !== undefined'],
     takingBack: ["not (decision.kind === 'operate')"],
     admitting: ['stopOf(first, situation) !== undefined'],
     firstDecision: ['not (!isStopped || !isSkipped(situation.actor, wanted))'],

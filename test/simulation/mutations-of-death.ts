@@ -25,7 +25,7 @@ export const DEATH_MUTATIONS: readonly Mutation[] = [
   without(
     'members are started on claims that are not the ones they had',
     'claimsAreExchangedForOlderOnes',
-    at('usableClaim', 'claimUidMismatch(observation, claim) !== undefined', 'false'),
+    at('usableClaim', 'claimUidMismatch(situation, claim) !== undefined', 'false'),
   ),
   without(
     'what a claim notes of itself is not looked at',

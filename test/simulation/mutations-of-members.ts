@@ -79,7 +79,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a learner that receives the database has as much time as one that does nothing',
     'learnerReceivesForLong',
-    at('isProgressing', 'observation.receiving?.includes(learner.name) === true', 'false'),
+    at('isProgressing', 'situation.receiving?.includes(learner.name) === true', 'false'),
   ),
   without(
     'a learner is promoted however far behind it is',
@@ -224,12 +224,12 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a member is added whose certificates are bad',
     'certificatesAreBad',
-    at('planAdd', 'certificatesAreGood(observation)', 'undefined'),
+    at('planAdd', 'certificatesAreGood(situation)', 'undefined'),
   ),
   without(
     'members are restarted although those that go on would not trust what they show',
     'authorityIsExchanged',
-    at('certificatesAreGood', '[...complaints, ...authorityComplaints(observation)]', 'complaints'),
+    at('certificatesAreGood', '[...complaints, ...authorityComplaints(situation)]', 'complaints'),
   ),
   without(
     'certificates are signed with an authority that members do not trust',
@@ -239,7 +239,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a learner that had data is started again on another volume',
     'learnerLosesItsPodAndAllThatWasInIt',
-    at('removalOf', 'pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)', 'false'),
+    at('removalOf', 'pod === undefined ? hasLostData(situation, learner) : saysEmpty(learner)', 'false'),
   ),
   without(
     'a member whose kubelet does not answer is waited for without end',

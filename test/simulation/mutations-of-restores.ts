@@ -10,7 +10,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a cluster of which no quorum answers is taken for lost',
     'restoreIsMadeWhileNobodyAnswers',
-    at('judgeConfirmation', 'isTotalLoss(observation)', '!observation.membership.known'),
+    at('judgeConfirmation', 'isTotalLoss(situation)', '!situation.membership.known'),
   ),
   without(
     'a restore that was refused begins when all is lost',
@@ -20,11 +20,11 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a cluster whose status was lost is taken for a new one',
     'restoreIsMadeWhileTheStatusIsLost',
-    at('clusterIdOf', 'rebuiltIdentity(observation)?.clusterId', 'undefined'),
+    at('clusterIdOf', 'rebuiltIdentity(situation)?.clusterId', 'undefined'),
     returns('idBefore', 'undefined'),
-    at('judgeUnidentified', 'rebuiltIdentity(observation) !== undefined', 'false'),
-    at('judgeUnidentified', 'observation.pods.some(({ owned }) => owned)', 'false'),
-    at('identityIsRecorded', 'rebuiltIdentity(observation)', 'undefined'),
+    at('judgeUnidentified', 'rebuiltIdentity(situation) !== undefined', 'false'),
+    at('judgeUnidentified', 'situation.pods.some(({ owned }) => owned)', 'false'),
+    at('identityIsRecorded', 'rebuiltIdentity(situation)', 'undefined'),
   ),
   without(
     'no message says how to return from a restore whose status is lost',
@@ -44,7 +44,7 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'nodes that are off while a cluster sleeps are taken for lost when it wakes',
     'nodesAreOffWhileTheClusterSleeps',
-    at('lossTime', 'goesToSleep(observation)', 'false'),
+    at('lossTime', 'goesToSleep(situation)', 'false'),
   ),
   without(
     'members are restored beside those that run',

@@ -58,12 +58,12 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
     'upgraded members do not soak',
     'upgradedMembersAreToSoak',
-    at('gates', 'observation.cluster.config.upgrade.soakSeconds * 1_000', '0'),
+    at('gates', 'situation.cluster.config.upgrade.soakSeconds * 1_000', '0'),
   ),
   without(
     'a leader is restarted before it has handed over',
     'patchIsAskedFor',
-    at('transferLeadership', '!isLeader(observation, member)', 'true'),
+    at('transferLeadership', '!isLeader(situation, member)', 'true'),
   ),
   without(
     'a minor is skipped',
@@ -114,7 +114,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'upgradeIsSupervised',
     at(
       'consented',
-      "observation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined",
+      "situation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined",
       'true',
     ),
   ),

@@ -77,7 +77,7 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
 function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
   const situation = situationOf(observation, actor);
   statusOf(
-    { observation: situation, decision, members: observedMembers(situation) },
+    { situation, decision, members: observedMembers(situation) },
     { workflowId: 'w', now: new Date(observation.now).toISOString() },
   );
   return decision.kind === 'operate' ? forbidden(observation, actor, decision) : undefined;

@@ -167,7 +167,7 @@ async function pass(
   const changes = await recordAccepted(deps, settled.changes, judge);
   const now = timestamp(deps.now());
   const situation = context.repaired.length === 0 ? seen.situation : withoutRun(seen);
-  const findings = { observation: situation, decision, holds, signals, members: observedMembers(situation) };
+  const findings = { situation, decision, holds, signals, members: observedMembers(situation) };
   const status = statusOf(findings, { workflowId: context.workflowId, now });
   await reportStatus(deps, cluster, {
     status,

@@ -29,8 +29,8 @@ type AddLearner = StepOf<'addLearner'>;
 export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
   const before = await observe(deps, ref);
   if (before !== undefined && isListed(before.observation, step)) return;
-  const { cluster, observation } = plannedIn(before, step);
-  const { claim, pod } = joiningMember({ cluster, observation, member: step.member });
+  const { cluster, situation } = plannedIn(before, step);
+  const { claim, pod } = joiningMember({ cluster, observation: situation, member: step.member });
   await tryObjects(deps.kube, { objects: claim === undefined ? [pod] : [claim, pod], gone: [] });
   const { incarnation, clusterID = '' } = cluster.status ?? {};
   const lastSerial = serialOf(step.member) ?? -1;
@@ -55,7 +55,7 @@ export const addLearner: Perform<'addLearner'> = async (deps, ref, step) => {
     lastSerial,
     ...(open >= 0 && { replacements }),
   });
-  await onLeader(deps, observation, leader =>
+  await onLeader(deps, situation, leader =>
     addWhenConnected(deps, leader, { step, stillWanted: () => isStillWanted(deps, ref, step) }),
   );
   const message = `added ${step.member} as a learner`;

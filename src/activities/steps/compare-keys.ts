@@ -33,9 +33,9 @@ export async function compareKeys(
   heartbeatDetails: HeartbeatDetails,
   { ref, step }: Doing,
 ): Promise<void> {
-  const { cluster, observation } = await stillPlanned(deps, ref, step);
-  const pods = observation.pods.filter(pod => step.members.some(({ uid }) => uid === pod.uid));
-  const { name, namespace, config } = observation.cluster;
+  const { cluster, situation } = await stillPlanned(deps, ref, step);
+  const pods = situation.pods.filter(pod => step.members.some(({ uid }) => uid === pod.uid));
+  const { name, namespace, config } = situation.cluster;
   const access = clientAccess(await readTlsSecrets(deps.kube, cluster));
   const address = { name, namespace, domain: config.pod.ClusterDomain, access };
   const ending = new AbortController();

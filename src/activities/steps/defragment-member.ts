@@ -27,9 +27,9 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
   const pod = { namespace, name, uid };
   await withMemberSlot(deps, { pod, holder: `defragmentation of ${name}`, signal }, async () => {
     if (await hasOthers()) await withdraw(deps, ref, [{ name, uid }]);
-    const { cluster, observation } = await stillPlanned(deps, ref, step);
-    await holdBudget(deps, ref, { member: name, cluster, seen: observation.pods });
-    const freed = await onMember(deps, observation, {
+    const { cluster, situation } = await stillPlanned(deps, ref, step);
+    await holdBudget(deps, ref, { member: name, cluster, seen: situation.pods });
+    const freed = await onMember(deps, situation, {
       member: name,
       ask: member => defragmented(member, step.id),
     });

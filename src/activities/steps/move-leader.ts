@@ -5,8 +5,8 @@ import type { Perform } from './perform.ts';
 
 /** Has the leader hand over to another voter. Nothing is done when it leads no more: the plan is another one then. */
 export const moveLeader: Perform<'moveLeader'> = async (deps, ref, step) => {
-  const { observation } = await stillPlanned(deps, ref, step);
-  await onLeader(deps, observation, leader => leader.moveLeader(step.toId));
+  const { situation } = await stillPlanned(deps, ref, step);
+  await onLeader(deps, situation, leader => leader.moveLeader(step.toId));
   const message = `moved the leadership from ${step.from} to ${step.to}`;
   recordClusterEvent(deps, ref, { reason: 'LeaderMoved', message });
 };

@@ -36,18 +36,18 @@ const STEADY_MS = 2_000;
 export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (deps, ref, step) => {
   let since: number | undefined;
   return waitUntil(deps, async () => {
-    const observation = await observeLiving(deps, ref);
-    const { members: views } = observation;
+    const situation = await observeLiving(deps, ref);
+    const { members: views } = situation;
     const view = views.find(candidate => candidate.id === step.id);
-    if (observation.membership.known && view === undefined)
+    if (situation.membership.known && view === undefined)
       throw preconditionChanged(`${step.member} is not a member`);
     if (isVoter(view)) return admitted(deps, ref, view?.pod);
     if (!mayBePromoted(view?.pod)) return 'trouble';
-    if (isSilent(observation, view) && !isAlarmed(observation)) await writeEntry(deps, observation, step);
-    since = isWell(observation, step.member) ? (since ?? deps.now()) : undefined;
+    if (isSilent(situation, view) && !isAlarmed(situation)) await writeEntry(deps, situation, step);
+    since = isWell(situation, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
-    if (!(await stillFollows(deps, ref, { observation, step }))) return 'notYet';
-    await onLeader(deps, observation, leader => leader.promote(step.id));
+    if (!(await stillFollows(deps, ref, { situation, step }))) return 'notYet';
+    await onLeader(deps, situation, leader => leader.promote(step.id));
     const message = `promoted ${step.member} (${step.id}) to a voter`;
     recordClusterEvent(deps, ref, { reason: 'New Member Added', message });
     return admitted(deps, ref, view?.pod);
@@ -69,17 +69,17 @@ async function admitted(
 async function stillFollows(
   deps: Dependencies,
   ref: ClusterRef,
-  { observation, step }: { readonly observation: Situation; readonly step: PromoteLearner },
+  { situation, step }: { readonly situation: Situation; readonly step: PromoteLearner },
 ): Promise<boolean> {
-  const head = headOf(observation);
-  await writeEntry(deps, observation, step);
+  const head = headOf(situation);
+  await writeEntry(deps, situation, step);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
-  const situation = situationOf(after.observation);
+  const later = situationOf(after.observation);
   return (
-    !isAlarmed(situation) &&
-    everyVoterHealthy(situation.members) === undefined &&
-    hasAppliedMoreThan(situation, step.member, head)
+    !isAlarmed(later) &&
+    everyVoterHealthy(later.members) === undefined &&
+    hasAppliedMoreThan(later, step.member, head)
   );
 }
 
@@ -94,8 +94,8 @@ function isVoter(view: MemberView | undefined): boolean {
   return view !== undefined && !view.isLearner;
 }
 
-function isWell(observation: Situation, member: string): boolean {
-  return everyVoterHealthy(observation.members) === undefined && hasCaughtUp(observation, member);
+function isWell(situation: Situation, member: string): boolean {
+  return everyVoterHealthy(situation.members) === undefined && hasCaughtUp(situation, member);
 }
 
 /** Whether the member is listed as started and does not answer. */
@@ -111,8 +111,8 @@ function isAlarmed({ probes }: Situation): boolean {
 }
 
 /** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. Not to be called while one stands. */
-async function writeEntry(deps: Dependencies, observation: Situation, { id }: PromoteLearner): Promise<void> {
-  await onLeader(deps, observation, leader => leader.disarm(id, 'NOSPACE'));
+async function writeEntry(deps: Dependencies, situation: Situation, { id }: PromoteLearner): Promise<void> {
+  await onLeader(deps, situation, leader => leader.disarm(id, 'NOSPACE'));
 }
 
 /** A voter is always sealed: what it acknowledges counts. */

@@ -35,28 +35,28 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
     await stopRemoved(deps, before.observation, step.member);
     return;
   }
-  const { cluster, observation } = plannedIn(before, step);
-  await trySuccessor(deps, { cluster, observation, step });
+  const { cluster, situation } = plannedIn(before, step);
+  await trySuccessor(deps, { cluster, situation, step });
   const known = cluster.status?.replacements ?? [];
   const isReplaced = step.replacement !== undefined;
   if (isReplaced && !known.some(({ member }) => member === step.member)) {
     const time = timestamp(deps.now());
-    const replacedBy = successorOf(observation, step);
+    const replacedBy = successorOf(situation, step);
     const replaced = { time, member: step.member, reason: step.reason, ...(replacedBy && { replacedBy }) };
     const replacements = [...known, replaced].slice(-REMEMBERED);
-    const lately = replacedLately(observation.cluster, deps.now());
+    const lately = replacedLately(situation.cluster, deps.now());
     const note = replacedNote(new Map([...lately, [step.member, time]]));
     const noted = await writeMetadata(deps.kube, cluster, { annotations: { [ANNOTATION_REPLACED]: note } });
     await recordStatus(deps.kube, noted, { replacements });
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
-  if (!isReplaced && !bringsOtherData(observation, step)) await noteRemoval(deps, observation, step.member);
-  const isVoter = observation.members.some(({ id, isLearner }) => id === step.id && !isLearner);
+  if (!isReplaced && !bringsOtherData(situation, step)) await noteRemoval(deps, situation, step.member);
+  const isVoter = situation.members.some(({ id, isLearner }) => id === step.id && !isLearner);
   // Until its pod is gone too, the budget takes that for one that stays.
-  if (isVoter) await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
-  await onLeader(deps, observation, leader => leader.removeMember(step.id));
-  await stopRemoved(deps, observation, step.member);
+  if (isVoter) await holdBudget(deps, ref, { member: step.member, cluster, seen: situation.pods });
+  await onLeader(deps, situation, leader => leader.removeMember(step.id));
+  await stopRemoved(deps, situation, step.member);
   const reason = step.replacement === 'Lost' ? 'Replacing Dead Member' : 'Member Removed';
   const message = `removed ${step.member} (${step.id}): ${step.reason}`;
   recordClusterEvent(deps, ref, { reason, message });
@@ -70,17 +70,17 @@ async function trySuccessor(
   { kube }: Dependencies,
   {
     cluster,
-    observation,
+    situation,
     step: { member, replacement },
   }: {
     readonly cluster: EtcdCluster;
-    readonly observation: Situation;
+    readonly situation: Situation;
     readonly step: StepOf<'removeMember'>;
   },
 ): Promise<void> {
   if (replacement !== 'Requested') return;
-  const { claim, pod } = joiningMember({ cluster, observation, member: nextMember(observation) });
-  const left = await kube.get({ ...POD, namespace: observation.cluster.namespace, name: member });
+  const { claim, pod } = joiningMember({ cluster, observation: situation, member: nextMember(situation) });
+  const left = await kube.get({ ...POD, namespace: situation.cluster.namespace, name: member });
   await tryObjects(kube, {
     objects: claim === undefined ? [pod] : [claim, pod],
     gone: left === undefined ? [] : [left],
@@ -91,18 +91,18 @@ async function trySuccessor(
  * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is
  * added for it any more, and what waits for its successor would take the next member for that one.
  */
-function successorOf(observation: Situation, { id }: { readonly id: string }): string | undefined {
-  const { config, status } = observation.cluster;
-  const staying = observation.members.filter(view => view.id !== id);
+function successorOf(situation: Situation, { id }: { readonly id: string }): string | undefined {
+  const { config, status } = situation.cluster;
+  const staying = situation.members.filter(view => view.id !== id);
   if (staying.length < config.size) return undefined;
   const learner = staying.find(({ isLearner }) => isLearner)?.name;
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
 }
 
 /** What another cluster has left on the volume is nobody's here to delete: the claim is kept for a while. */
-function bringsOtherData(observation: Situation, { id }: { readonly id: string }): boolean {
-  const view = observation.members.find(candidate => candidate.id === id);
-  return view !== undefined && view.isLearner && otherClusterOf(observation, view) !== undefined;
+function bringsOtherData(situation: Situation, { id }: { readonly id: string }): boolean {
+  const view = situation.members.find(candidate => candidate.id === id);
+  return view !== undefined && view.isLearner && otherClusterOf(situation, view) !== undefined;
 }
 
 /** Where claims may not be changed (a quota, an admission webhook) the claim is kept for a while: no reason to keep the member. */

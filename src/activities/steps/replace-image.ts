@@ -45,9 +45,9 @@ export const replaceImage: Perform<'replaceImage'> = async (deps, ref, step) => 
   await tryPatch(deps.kube, at, changesOf({ cluster: living, pod: before, step, ref, now: deps.now() }));
   await withdraw(deps, ref, [before.metadata]);
   const pod = await read();
-  const { cluster, observation } = await stillPlanned(deps, ref, step);
+  const { cluster, situation } = await stillPlanned(deps, ref, step);
   const patch = [...asRead(pod), ...changesOf({ cluster, pod, step, ref, now: deps.now() })];
-  await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
+  await holdBudget(deps, ref, { member: step.member, cluster, seen: situation.pods });
   await deps.kube.patch(at, patch, { type: 'json' }).catch(async error => {
     // A patch whose test fails is refused as invalid (422): the pod has changed, and the next plan sees how.
     const found = isRefusal(error) ? await read() : pod;

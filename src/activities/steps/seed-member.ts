@@ -200,8 +200,8 @@ export const startSeed: Perform<'startSeed'> = async (deps, ref, step) => {
 
 /** Takes back alarms that came with the snapshot. */
 export const disarmAlarms: Perform<'disarmAlarms'> = async (deps, ref, step) => {
-  const { observation } = await stillPlanned(deps, ref, step);
-  await onLeader(deps, observation, async leader => {
+  const { situation } = await stillPlanned(deps, ref, step);
+  await onLeader(deps, situation, async leader => {
     for (const { memberId, alarm } of step.alarms) await leader.disarm(memberId, alarm);
   });
 };

@@ -23,7 +23,7 @@ export async function stillPlanned(
 
 interface StillPlanned {
   readonly cluster: EtcdCluster;
-  readonly observation: Situation;
+  readonly situation: Situation;
 }
 
 /** As {@link stillPlanned}, of what the step itself has just observed, and nothing was done since; undefined: the resource is gone. */
@@ -31,13 +31,13 @@ export function plannedIn(seen: Awaited<ReturnType<typeof observe>>, step: StepP
   const isForTheLiving = step.kind !== 'forceDeletePods';
   if (seen === undefined || (seen.observation.cluster.deleting && isForTheLiving))
     throw preconditionChanged('the resource is gone');
-  const observation = situationOf(seen.observation, step.plannedUpon);
-  const decision = decide(observation);
+  const situation = situationOf(seen.observation, step.plannedUpon);
+  const decision = decide(situation);
   if (decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))) {
     const instead = decision.kind === 'blocked' ? decision.message : 'another step is planned now';
     throw preconditionChanged(`${step.kind} is not performed: ${instead}`);
   }
-  return { cluster: seen.cluster, observation };
+  return { cluster: seen.cluster, situation };
 }
 
 /** As it went through Temporal; what a claim is kept until depends on when it was looked at. */

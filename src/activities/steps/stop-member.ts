@@ -71,10 +71,10 @@ export const stopMember: Perform<'stopMember', WaitOutcome> = async (deps, ref, 
     if (step.purpose === 'rollout' || step.purpose === 'upgrade')
       await dryRunCreatePod(deps, ref, { pod, ...step.next });
     if (step.purpose !== 'hibernation') await withdraw(deps, ref, [pod.metadata, ...(step.alongside ?? [])]);
-    const { cluster, observation } = await stillPlanned(deps, ref, step);
+    const { cluster, situation } = await stillPlanned(deps, ref, step);
     const claim = step.purpose === 'removal' ? undefined : await claimStays(deps, ref, step);
     if (step.purpose !== 'hibernation')
-      await holdBudget(deps, ref, { member: step.member, cluster, seen: observation.pods });
+      await holdBudget(deps, ref, { member: step.member, cluster, seen: situation.pods });
     await noteOnClaim(deps, ref, { step, pod, claim });
     await deps.kube.delete({ ...POD, namespace, name: step.member }, { uid: step.uid });
     const message = `stopped ${step.member}: ${step.because}`;

@@ -17,8 +17,8 @@ import type { CertificateFacts } from '../model/tls-facts.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** What keeps the member with the next number from being made, or nothing. */
-export function certificateCoversNextMember(observation: Situation): Obstacle | undefined {
-  return certificateCoversEach(observation, [nextMember(observation)]);
+export function certificateCoversNextMember(situation: Situation): Obstacle | undefined {
+  return certificateCoversEach(situation, [nextMember(situation)]);
 }
 
 /** The first member of a restored cluster: numbered above everything that has, or had, a name like a member's. */
@@ -28,11 +28,11 @@ export function firstRestored({ cluster, pods, claims, namesSeen }: Situation): 
 }
 
 /** The same, of as many members as are asked for, which begin with this one. */
-export function certificateCoversMembersFrom(observation: Situation, first: string): Obstacle | undefined {
-  const { name, config } = observation.cluster;
+export function certificateCoversMembersFrom(situation: Situation, first: string): Obstacle | undefined {
+  const { name, config } = situation.cluster;
   const serial = serialOf(first) ?? 0;
   const members = Array.from({ length: config.size }, (_, index) => memberName(name, serial + index));
-  return certificateCoversEach(observation, members);
+  return certificateCoversEach(situation, members);
 }
 
 function certificateCoversEach(

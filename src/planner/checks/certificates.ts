@@ -14,12 +14,12 @@ export interface Complaint {
 }
 
 /** No cluster, no further member and no changed pod is made with which the others, or clients, could not talk. */
-export const certificatesAreGood: Check = observation => {
-  const { tls, cluster } = observation;
+export const certificatesAreGood: Check = situation => {
+  const { tls, cluster } = situation;
   const { namespace } = cluster;
   const complaints =
     tls === undefined ? [] : tls.certificates.flatMap(entry => complaintsAbout(entry, { namespace, tls }));
-  const [first] = [...complaints, ...authorityComplaints(observation)];
+  const [first] = [...complaints, ...authorityComplaints(situation)];
   return first;
 };
 
@@ -42,8 +42,8 @@ export function lostAuthorities({ tls }: Pick<Situation, 'tls'>): Complaint[] {
 }
 
 /** What members do not trust, or would not. */
-export function authorityComplaints(observation: Situation): Complaint[] {
-  const messages = [...untrustedByMembers(observation), ...exchangedAuthorities(observation)];
+export function authorityComplaints(situation: Situation): Complaint[] {
+  const messages = [...untrustedByMembers(situation), ...exchangedAuthorities(situation)];
   return messages.map(message => ({ reason: 'AuthorityExchanged', message }));
 }
 

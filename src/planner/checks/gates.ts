@@ -36,24 +36,24 @@ export interface Gate {
 }
 
 /** What keeps the next member from being touched, or nothing. */
-export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstacle | undefined {
-  const uncertified = certificatesAreGood(observation);
+export function nextMemberMayGo(situation: Situation, gate: Gate = {}): Obstacle | undefined {
+  const uncertified = certificatesAreGood(situation);
   if (uncertified !== undefined) return uncertified;
-  const { membership } = observation;
+  const { membership } = situation;
   if (!membership.known) return { reason: 'NoQuorum', message: `no quorum answers: ${membership.message}` };
-  const { members: views } = observation;
+  const { members: views } = situation;
   const gates: readonly (() => Obstacle | undefined)[] = [
     () => noForeignMembers(views),
     () => unfinished(views),
     () => unhealthy(views, gate.tolerated),
-    () => leaderUnstable(observation, views),
+    () => leaderUnstable(situation, views),
     () => behind(views),
     () => unread(views),
     () => mixed(views, gate.versions),
-    () => full(observation, views, gate.tolerated),
+    () => full(situation, views, gate.tolerated),
     () => unready(views),
-    () => unquiet(observation, views, gate.soakMs ?? 0),
-    () => different(observation, views),
+    () => unquiet(situation, views, gate.soakMs ?? 0),
+    () => different(situation, views),
   ];
   for (const passes of gates) {
     const obstacle = passes();
@@ -67,14 +67,14 @@ export function nextMemberMayGo(observation: Situation, gate: Gate = {}): Obstac
  * those before it did, and all are to hold the same keys. A kubelet calls a container that it has started for another image
  * ready, not ready a second later, and ready again (watched in 1.35).
  */
-export function upgradeMayEnd(observation: SituationWithoutGoal): Obstacle | undefined {
-  const { members: all } = observation;
+export function upgradeMayEnd(situation: SituationWithoutGoal): Obstacle | undefined {
+  const { members: all } = situation;
   return (
     unhealthy(all, /NOSPACE/) ??
     unread(all) ??
     unready(all) ??
-    unquiet(observation, all, 0) ??
-    different(observation, all)
+    unquiet(situation, all, 0) ??
+    different(situation, all)
   );
 }
 
@@ -106,14 +106,11 @@ function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined):
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function leaderUnstable(
-  observation: SituationWithoutGoal,
-  views: readonly MemberView[],
-): Obstacle | undefined {
+function leaderUnstable(situation: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
   const leaders = new Set(views.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
   if (leaders.size !== 1)
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
-  const waitMs = SAME_TERM_MS - (observation.now - (leaderSince(observation) ?? observation.now));
+  const waitMs = SAME_TERM_MS - (situation.now - (leaderSince(situation) ?? situation.now));
   if (waitMs <= 0) return undefined;
   return { reason: 'LeaderNew', message: 'the leader was elected less than 5 s ago', waitMs };
 }
@@ -201,19 +198,19 @@ function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['ha
 }
 
 function unquiet(
-  observation: SituationWithoutGoal,
+  situation: SituationWithoutGoal,
   views: readonly MemberView[],
   soakMs: number,
 ): Obstacle | undefined {
-  const { now } = observation;
+  const { now } = situation;
   const youngest = Math.max(
-    ...views.map(({ pod }) => Math.max(readySince(observation, pod), pod?.imageReplacedAt ?? 0)),
+    ...views.map(({ pod }) => Math.max(readySince(situation, pod), pod?.imageReplacedAt ?? 0)),
   );
   const quietMs = Math.max(QUIET_MS, soakMs);
   const waitMs = Math.min(quietMs, quietMs - (now - youngest));
   if (waitMs <= 0) return undefined;
   const message = `not every member has been ready for ${Math.max(10, soakMs / 1_000)} s`;
-  const ahead = views.flatMap(({ pod }) => clockAhead(observation, pod));
+  const ahead = views.flatMap(({ pod }) => clockAhead(situation, pod));
   return { reason: 'Soaking', message: [message, ...ahead].join('; '), waitMs };
 }
 

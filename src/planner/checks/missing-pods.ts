@@ -10,16 +10,16 @@ import { claimUidMismatch } from './exchanged-claims.ts';
  * Members that have no pod at all, not even one that is being deleted; one of ours that has ended counts for none: no kubelet
  * starts it again, e.g. after it was evicted (Kubernetes, "Node-pressure Eviction").
  */
-export function membersWithoutPod(observation: Situation): string[] {
-  const there = observation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
-  return memberNames(observation).filter(name => !there.some(pod => pod.name === name));
+export function membersWithoutPod(situation: Situation): string[] {
+  const there = situation.pods.filter(pod => pod.deleting || !pod.owned || !hasEnded(pod));
+  return memberNames(situation).filter(name => !there.some(pod => pod.name === name));
 }
 
 /** The claim that a member can be started again on. */
-export function usableClaim(observation: Situation, member: string): ClaimFacts | undefined {
-  const claim = observation.claims.find(candidate => candidate.name === member && candidate.owned);
+export function usableClaim(situation: Situation, member: string): ClaimFacts | undefined {
+  const claim = situation.claims.find(candidate => candidate.name === member && candidate.owned);
   if (claim === undefined || !hasUsableVolume(claim)) return undefined;
-  if (claimUidMismatch(observation, claim) !== undefined || isStampedOtherwise(observation, claim))
+  if (claimUidMismatch(situation, claim) !== undefined || isStampedOtherwise(situation, claim))
     return undefined;
   // A pod for a volume on a node that is gone could never be placed.
   return claim.home?.exists === false ? undefined : claim;

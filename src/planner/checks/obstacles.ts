@@ -1,5 +1,5 @@
 /**
- * Checks: small named functions from an observation to an obstacle, or nothing. Each
+ * Checks: small named functions from a situation to an obstacle, or nothing. Each
  * operation runs its list in order and stops at the first finding.
  */
 import { clientServiceName, disruptionBudgetName, peerServiceName, serialOf } from '../../api/names.ts';
@@ -10,12 +10,12 @@ import type { Situation } from '../model/situation.ts';
 /** The highest number that a member's name can hold (serialOf in api/names.ts). */
 const MAX_SERIAL = 999_999_999;
 
-export type Check = (observation: Situation) => Obstacle | undefined;
+export type Check = (situation: Situation) => Obstacle | undefined;
 
 /** The first obstacle that the checks find, in their order. */
-export function firstObstacle(observation: Situation, checks: readonly Check[]): Obstacle | undefined {
+export function firstObstacle(situation: Situation, checks: readonly Check[]): Obstacle | undefined {
   for (const check of checks) {
-    const obstacle = check(observation);
+    const obstacle = check(situation);
     if (obstacle !== undefined) return obstacle;
   }
   return undefined;
@@ -77,12 +77,12 @@ export const peerServiceNameIsFree: Check = ({ cluster, peerService }) =>
  * Every member that answers belongs to the cluster that is recorded, or that is about to form, and every voter that serves to
  * the one that is listed.
  */
-export const membersAreOurs: Check = observation => {
-  const { cluster, probes } = observation;
+export const membersAreOurs: Check = situation => {
+  const { cluster, probes } = situation;
   const recorded = cluster.status.clusterID;
-  if (recorded === undefined) return volumesWereNew(observation);
+  if (recorded === undefined) return volumesWereNew(situation);
   // One that never was a member is taken back (operations/membership/learner.ts), and keeps nobody else waiting.
-  const beginners = observation.members.filter(({ isLearner, started }) => isLearner && !started);
+  const beginners = situation.members.filter(({ isLearner, started }) => isLearner && !started);
   const members = Object.entries(probes).filter(
     ([name, probe]) =>
       probe.answered && (probe.clusterId === recorded || !beginners.some(view => view.name === name)),
@@ -90,7 +90,7 @@ export const membersAreOurs: Check = observation => {
   const [foreign] = members.flatMap(([name, probe]) =>
     probe.answered && probe.clusterId !== recorded ? [{ name, seen: probe.clusterId }] : [],
   );
-  if (foreign === undefined) return unlistedVoters({ ...observation, probes: Object.fromEntries(members) });
+  if (foreign === undefined) return unlistedVoters({ ...situation, probes: Object.fromEntries(members) });
   const { name, seen } = foreign;
   return {
     reason: 'ClusterIdMismatch',

@@ -41,8 +41,8 @@ const noPodContinues: Check = ({ cluster, pods }) => {
 };
 
 /** Members of a restore are numbered above all that there ever were. */
-const membersAreCertified: Check = observation =>
-  certificateCoversMembersFrom(observation, firstRestored(observation));
+const membersAreCertified: Check = situation =>
+  certificateCoversMembersFrom(situation, firstRestored(situation));
 
 const CHECKS: readonly Check[] = [
   noPodContinues,
@@ -63,17 +63,17 @@ const LOG_BYTES = 256 * 1024 * 1024;
  * is looked at before all that passes by itself: nothing comes to life unconfirmed later. Only in the middle of another restore
  * nobody can say yet which cluster it will be.
  */
-export function whyNotAccepted(observation: Situation, restore: RestoreOfCluster): NotAccepted | undefined {
+export function whyNotAccepted(situation: Situation, restore: RestoreOfCluster): NotAccepted | undefined {
   return (
     restore.refusal ??
-    ofOtherOperator(observation) ??
-    otherUnderWay(observation, restore) ??
-    judgeConfirmation(observation, restore) ??
-    identityIsRecorded(observation) ??
-    (restore.source && sourceFits(observation, restore.source)) ??
-    canBeAsked(observation) ??
-    otherFirst(observation, restore) ??
-    obstacleOf(observation)
+    ofOtherOperator(situation) ??
+    otherUnderWay(situation, restore) ??
+    judgeConfirmation(situation, restore) ??
+    identityIsRecorded(situation) ??
+    (restore.source && sourceFits(situation, restore.source)) ??
+    canBeAsked(situation) ??
+    otherFirst(situation, restore) ??
+    obstacleOf(situation)
   );
 }
 
@@ -83,11 +83,10 @@ export function candidates({ restores = [] }: Situation): readonly RestoreOfClus
 }
 
 /** Its members cannot be stopped, and their data not be put aside, as those of a cluster of this operator. */
-function ofOtherOperator(observation: Situation): Refusal | undefined {
-  const other = madeByOtherOperator(observation);
+function ofOtherOperator(situation: Situation): Refusal | undefined {
+  const other = madeByOtherOperator(situation);
   return (
-    other &&
-    refused('OtherOperator', `nothing is restored into ${observation.cluster.name}: ${other.message}`)
+    other && refused('OtherOperator', `nothing is restored into ${situation.cluster.name}: ${other.message}`)
   );
 }
 
@@ -95,25 +94,25 @@ function ofOtherOperator(observation: Situation): Refusal | undefined {
  * Whether all that the restore under way has made is lost, with what clients wrote into it, and its EtcdRestore is gone: nothing of it can be
  * completed or undone, and another restore may take its place.
  */
-export function isGivenUp(observation: Situation): boolean {
-  const under = restoreUnderWay(observation.cluster);
-  const isThere = (observation.restores ?? []).some(({ uid }) => uid === under?.uid);
-  return under !== undefined && !isThere && isOpened(observation) && isTotalLoss(observation);
+export function isGivenUp(situation: Situation): boolean {
+  const under = restoreUnderWay(situation.cluster);
+  const isThere = (situation.restores ?? []).some(({ uid }) => uid === under?.uid);
+  return under !== undefined && !isThere && isOpened(situation) && isTotalLoss(situation);
 }
 
 /** One restore of a cluster at a time. */
-function otherUnderWay(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
-  const { cluster } = observation;
+function otherUnderWay(situation: Situation, restore: RestoreOfCluster): Wait | undefined {
+  const { cluster } = situation;
   const under = restoreUnderWay(cluster);
-  if (under === undefined || under.uid === restore.uid || isGivenUp(observation)) return undefined;
-  return waitsFor(under.name, cluster.name, isAsleep(observation));
+  if (under === undefined || under.uid === restore.uid || isGivenUp(situation)) return undefined;
+  return waitsFor(under.name, cluster.name, isAsleep(situation));
 }
 
 /** The older one first. */
-function otherFirst(observation: Situation, restore: RestoreOfCluster): Wait | undefined {
-  const [first] = candidates(observation);
+function otherFirst(situation: Situation, restore: RestoreOfCluster): Wait | undefined {
+  const [first] = candidates(situation);
   if (first === undefined || first.uid === restore.uid || restore.source === undefined) return undefined;
-  return waitsFor(first.name, observation.cluster.name);
+  return waitsFor(first.name, situation.cluster.name);
 }
 
 function waitsFor(other: string, cluster: string, isHibernated = false): Wait {
@@ -128,17 +127,17 @@ function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfClust
 }
 
 /** A lost status is recorded again first: what the restore puts aside must be known, so that it can be brought back. */
-function identityIsRecorded(observation: Situation): Wait | undefined {
-  const { status, name } = observation.cluster;
-  const found = status.incarnation === undefined ? rebuiltIdentity(observation) : undefined;
+function identityIsRecorded(situation: Situation): Wait | undefined {
+  const { status, name } = situation.cluster;
+  const found = status.incarnation === undefined ? rebuiltIdentity(situation) : undefined;
   // Nothing records an identity that nobody knows.
   if (found?.clusterId === undefined || found.incarnation.members.length === 0) return undefined;
   return waits('StatusLost', `the status of ${name} was lost and must be recorded again first`);
 }
 
 /** What the cluster itself says stands in the way of everything. */
-function obstacleOf(observation: Situation): Wait | undefined {
-  const obstacle = firstObstacle(observation, CHECKS);
+function obstacleOf(situation: Situation): Wait | undefined {
+  const obstacle = firstObstacle(situation, CHECKS);
   return obstacle && waits(obstacle.reason, obstacle.message);
 }
 
@@ -154,8 +153,8 @@ function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
   );
 }
 
-function sourceFits(observation: Situation, source: RestoreSource): Refusal | undefined {
-  const { cluster } = observation;
+function sourceFits(situation: Situation, source: RestoreSource): Refusal | undefined {
+  const { cluster } = situation;
   const version = cluster.status.currentVersion || cluster.config.version;
   const to = minorOf(version);
   for (const newer of [source.etcdVersion, source.storageVersion]) {
@@ -179,7 +178,7 @@ function sourceFits(observation: Situation, source: RestoreSource): Refusal | un
       `the database of the backup has ${source.snapshotSize} bytes, but the quota of ${cluster.name} is ${quota} (spec.etcd.quotaBackendBytes), so the members would refuse all writes; raise the quota, then send this EtcdRestore the signal resync`,
     );
   }
-  const storage = cluster.status.storage ?? storageFor(observation);
+  const storage = cluster.status.storage ?? storageFor(situation);
   if (storage.kind === 'EmptyDir') {
     return refused(
       'NoVolumes',

@@ -16,12 +16,10 @@ import type { RestoreOfCluster } from '../model/restore-of-cluster.ts';
  * The id of the cluster that lives or lived here: as it is recorded, else as claims, pods and the resource are stamped with it, else
  * as a quorum says, else that of the incarnation before: a status can be lost in the middle of a restore. Undefined: there has been none yet, or nothing shows it.
  */
-function clusterIdOf(observation: Situation): string | undefined {
-  const { cluster, membership } = observation;
+function clusterIdOf(situation: Situation): string | undefined {
+  const { cluster, membership } = situation;
   const reported = membership.known ? membership.clusterId : undefined;
-  return (
-    cluster.status.clusterID ?? rebuiltIdentity(observation)?.clusterId ?? reported ?? idBefore(observation)
-  );
+  return cluster.status.clusterID ?? rebuiltIdentity(situation)?.clusterId ?? reported ?? idBefore(situation);
 }
 
 /** The newest id that anything of this cluster is stamped with. */
@@ -35,13 +33,13 @@ function idBefore({ cluster, claims, pods }: Situation): string | undefined {
 
 /** Why what is there may not be overwritten; undefined when it may. */
 export function judgeConfirmation(
-  observation: Situation,
+  situation: Situation,
   { onlyAfterTotalLoss, confirmClusterId: confirmed }: RestoreOfCluster,
 ): NotAccepted | undefined {
-  if (onlyAfterTotalLoss === true) return judgeRescue(observation);
-  const { name } = observation.cluster;
-  const id = clusterIdOf(observation);
-  if (id === undefined) return judgeUnidentified(observation);
+  if (onlyAfterTotalLoss === true) return judgeRescue(situation);
+  const { name } = situation.cluster;
+  const id = clusterIdOf(situation);
+  if (id === undefined) return judgeUnidentified(situation);
   if (confirmed === id) return undefined;
   if (confirmed !== '') {
     return refused(
@@ -49,32 +47,32 @@ export function judgeConfirmation(
       `spec.confirmClusterID is ${confirmed}, but the id of the cluster ${name} is ${id}: nothing is overwritten; to overwrite this cluster, set it to ${id}`,
     );
   }
-  if (isTotalLoss(observation)) return undefined;
+  if (isTotalLoss(situation)) return undefined;
   return refused(
     'NotConfirmed',
-    `the cluster ${name} ${stateOf(observation)}, and would be overwritten: to confirm, set spec.confirmClusterID to its id, ${id}. Until then nothing is restored, whatever happens to ${name}`,
+    `the cluster ${name} ${stateOf(situation)}, and would be overwritten: to confirm, set spec.confirmClusterID to its id, ${id}. Until then nothing is restored, whatever happens to ${name}`,
   );
 }
 
 /** What nobody asked for begins only upon the proof that it was made for. */
-function judgeRescue(observation: Situation): NotAccepted | undefined {
-  const { name, config } = observation.cluster;
+function judgeRescue(situation: Situation): NotAccepted | undefined {
+  const { name, config } = situation.cluster;
   if (config.recovery.totalLoss !== 'RestoreLatestBackup') {
     const message = `spec.recovery.totalLoss of ${name} is now ${config.recovery.totalLoss}, so nothing is restored automatically; delete this EtcdRestore`;
     return refused('NotLost', message);
   }
   const message = `some volumes of ${name} are no longer lost, so nothing is restored automatically; delete this EtcdRestore`;
-  return isTotalLoss(observation) ? undefined : refused('NotLost', message);
+  return isTotalLoss(situation) ? undefined : refused('NotLost', message);
 }
 
 /** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
-function judgeUnidentified(observation: Situation): NotAccepted | undefined {
-  const { cluster, clientService } = observation;
+function judgeUnidentified(situation: Situation): NotAccepted | undefined {
+  const { cluster, clientService } = situation;
   const isRecorded = cluster.status.incarnation !== undefined;
   // Clients are let in only after the id is recorded.
   const hasLived = isRecorded
     ? clientService.exists && clientService.owned
-    : rebuiltIdentity(observation) !== undefined || observation.pods.some(({ owned }) => owned);
+    : rebuiltIdentity(situation) !== undefined || situation.pods.some(({ owned }) => owned);
   if (!hasLived) return undefined;
   return waits(
     'IdentityUnknown',
@@ -82,11 +80,11 @@ function judgeUnidentified(observation: Situation): NotAccepted | undefined {
   );
 }
 
-function stateOf(observation: Situation): string {
-  if (observation.membership.known) return 'has a quorum';
-  if (isAsleep(observation)) return 'is hibernated, with its data on its volumes';
-  const notLost = memberNames(observation).filter(name => !isProvedLost(observation, name));
-  const left = [...notLost, ...unlistedClaims(observation)];
+function stateOf(situation: Situation): string {
+  if (situation.membership.known) return 'has a quorum';
+  if (isAsleep(situation)) return 'is hibernated, with its data on its volumes';
+  const notLost = memberNames(situation).filter(name => !isProvedLost(situation, name));
+  const left = [...notLost, ...unlistedClaims(situation)];
   const whose = left.length === 0 ? 'its data' : `the data of ${left.join(', ')}`;
   return `does not answer, which does not prove that ${whose} is lost`;
 }

@@ -15,8 +15,8 @@ export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): UserReques
 }
 
 /** The ids that a request of this kind is about, when its turn has come. */
-export function askedIds(observation: Situation, kind: UserRequest['kind']): readonly string[] {
-  const request = requestUnderWay(observation);
+export function askedIds(situation: Situation, kind: UserRequest['kind']): readonly string[] {
+  const request = requestUnderWay(situation);
   return request?.kind === kind ? (request.ids ?? []) : [];
 }
 

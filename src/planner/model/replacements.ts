@@ -19,10 +19,10 @@ export function awaitsSuccessor({ replacedBy, notNeeded }: Replacement): boolean
  * As they are remembered after this pass: who is gone, while there are as many members as are asked for, has no successor to come.
  * A member that is added later is added because more are asked for.
  */
-export function replacementsAfter(observation: Situation): EtcdClusterStatus['replacements'] {
-  const { replacements } = observation.cluster.status;
-  const { members: views } = observation;
-  const isWhole = views.length > 0 && views.length >= observation.cluster.config.size;
+export function replacementsAfter(situation: Situation): EtcdClusterStatus['replacements'] {
+  const { replacements } = situation.cluster.status;
+  const { members: views } = situation;
+  const isWhole = views.length > 0 && views.length >= situation.cluster.config.size;
   return replacements?.map(replacement =>
     isWhole && awaitsSuccessor(replacement) && !views.some(({ name }) => name === replacement.member)
       ? { ...replacement, notNeeded: true }

@@ -131,10 +131,10 @@ export function rowOf(operation: string): OperationRow | undefined {
 const NEEDS_USER: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
 
 /** A change that waits for a member which is not started again until a person has done something waits for that. */
-function planMembershipOrCause(observation: Situation): Decision | undefined {
-  const decision = planMembership(observation);
+function planMembershipOrCause(situation: Situation): Decision | undefined {
+  const decision = planMembership(situation);
   if (decision?.kind !== 'blocked' || decision.reason !== 'MembersUnhealthy') return decision;
-  const cause = planUnstartedMembers(observation);
+  const cause = planUnstartedMembers(situation);
   if (cause?.kind !== 'blocked' || !NEEDS_USER.includes(cause.reason)) return decision;
   return { ...decision, reason: cause.reason, message: `${decision.message}: ${cause.message}` };
 }

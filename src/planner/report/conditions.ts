@@ -30,7 +30,7 @@ import { isQuorumImpossible, quorumAtRisk } from './quorum-risk.ts';
 
 /** What the conditions are made from. */
 export interface Findings {
-  readonly observation: Situation;
+  readonly situation: Situation;
   readonly decision: Decision;
   /** What holds of EtcdRequests. */
   readonly holds?: UserRequests | undefined;
@@ -46,19 +46,19 @@ export function conditionsOf(findings: Findings): ConditionFinding[] {
 }
 
 function statesOf(findings: Findings): ConditionFinding[] {
-  const { cluster } = findings.observation;
+  const { cluster } = findings.situation;
   const judged = validateCluster(cluster.object, cluster.status.currentVersion).conditions;
-  const changing = changingMembers(findings.observation, findings.decision);
+  const changing = changingMembers(findings.situation, findings.decision);
   return [
     available(findings, changing),
-    ...quorumAtRisk(findings.observation, findings.members, changing),
+    ...quorumAtRisk(findings.situation, findings.members, changing),
     healthy(findings, changing),
     progressing(findings),
-    durable(findings.observation),
-    ...backedUp(findings.observation.backups ?? [], findings.observation.now),
-    ...growing(findings.observation),
-    ...outdatedPods(findings.observation),
-    ...outOfMemory(findings.observation),
+    durable(findings.situation),
+    ...backedUp(findings.situation.backups ?? [], findings.situation.now),
+    ...growing(findings.situation),
+    ...outdatedPods(findings.situation),
+    ...outOfMemory(findings.situation),
     ...changes(findings),
     ...standing(findings),
     ...paused(findings),
@@ -95,31 +95,28 @@ const NO_REFUSALS: readonly ObstacleReason[] = [
 ];
 
 /** Whether nothing was created because the specification cannot be carried out. */
-export function isRefused({ observation, decision }: Pick<Findings, 'observation' | 'decision'>): boolean {
+export function isRefused({ situation, decision }: Pick<Findings, 'situation' | 'decision'>): boolean {
   return (
-    observation.cluster.status.incarnation === undefined &&
+    situation.cluster.status.incarnation === undefined &&
     decision.kind === 'blocked' &&
     !NO_REFUSALS.includes(decision.reason)
   );
 }
 
 /** Whether the cluster existed before, and the record of its identity or of its members was lost. */
-export function isUnidentified({
-  observation,
-  decision,
-}: Pick<Findings, 'observation' | 'decision'>): boolean {
+export function isUnidentified({ situation, decision }: Pick<Findings, 'situation' | 'decision'>): boolean {
   if (decision.kind !== 'blocked') return false;
   // Its status was lost, and the specification asks for other traffic than it was made with.
-  const isUnrecorded = observation.cluster.status.incarnation === undefined;
+  const isUnrecorded = situation.cluster.status.incarnation === undefined;
   return UNIDENTIFIED.includes(decision.reason) || (isUnrecorded && decision.reason === 'ModeSwitched');
 }
 
 function available(findings: Findings, changing: Changing): ConditionFinding {
   const found = availability(findings);
   if (!OUTAGES.includes(found.reason)) return found;
-  const { members, observation } = findings;
+  const { members, situation } = findings;
   const isClosed = ({ detail: { name } }: ObservedMember) =>
-    observation.pods.some(pod => pod.owned && pod.name === name && pod.clients === 'withdrawn');
+    situation.pods.some(pod => pod.owned && pod.name === name && pod.clients === 'withdrawn');
   const away = members.filter(member => !member.ready || !isHealthyMember(member) || isClosed(member));
   const names = away.map(({ detail }) => detail.name);
   const isPlanned = names.length > 0 && names.every(changing.has);
@@ -141,28 +138,28 @@ function isHealthyMember({ detail }: ObservedMember): boolean {
 }
 
 function availability(findings: Findings): ConditionFinding {
-  const { cluster, clientService, pods } = findings.observation;
+  const { cluster, clientService, pods } = findings.situation;
   if (cluster.deleting) return finding('Available', 'Deleting');
-  if (isAsleep(findings.observation)) return finding('Available', 'Hibernated');
+  if (isAsleep(findings.situation)) return finding('Available', 'Hibernated');
   if (isRefused(findings)) return finding('Available', 'NotCreated');
   const left = leftAside(findings);
   if (left !== undefined) return finding('Available', left.reason, left.message);
-  if (isUnidentified(findings)) return unavailable(findings, answered(findings.observation));
+  if (isUnidentified(findings)) return unavailable(findings, answered(findings.situation));
   if (restoreUnderWay(cluster) !== undefined) return finding('Available', 'Restoring');
   const fence = fenceOf(findings);
   if (fence !== undefined) return finding('Available', fence);
   if (cluster.status.clusterID === undefined || !clientService.exists)
     return finding('Available', 'Creating');
-  const probes = answered(findings.observation);
+  const probes = answered(findings.situation);
   const readable = probes.filter(probe => probe.read.ok).length;
   if (readable > 0) {
     if (!pods.some(pod => pod.owned && pod.ready)) return finding('Available', 'NoReadyMember');
-    const closed = withoutEndpoint(findings.observation);
+    const closed = withoutEndpoint(findings.situation);
     if (closed !== undefined) return finding('Available', 'NoEndpoint', closed);
     const through = `a linearizable read went through ${readable} of ${findings.members.length} members`;
     return finding('Available', 'LinearizableRead', through);
   }
-  if (goesToSleep(findings.observation)) return finding('Available', 'Hibernated');
+  if (goesToSleep(findings.situation)) return finding('Available', 'Hibernated');
   return unavailable(findings, probes);
 }
 
@@ -178,67 +175,67 @@ export function leftAside({
 }
 
 /** Why the operation that is performed serves no client. */
-function fenceOf({ decision, observation }: Findings): ReasonOf<'Available'> | undefined {
-  return decision.kind === 'operate' ? OPERATIONS[decision.operation].fences?.(observation) : undefined;
+function fenceOf({ decision, situation }: Findings): ReasonOf<'Available'> | undefined {
+  return decision.kind === 'operate' ? OPERATIONS[decision.operation].fences?.(situation) : undefined;
 }
 
 function unavailable(
-  { observation, members, decision }: Findings,
+  { situation, members, decision }: Findings,
   probes: readonly AnsweredProbe[],
 ): ConditionFinding {
   if (decision.kind === 'blocked' && decision.reason === 'OtherOperator')
     return finding('Available', 'OtherOperator', decision.message);
   const complaints = complaintsOf(members) || messageOf(decision);
-  if (isTotalLoss(observation)) return finding('Available', 'AllVolumesLost', totalLoss(observation).message);
-  const denied = accessDenied(observation);
-  if (denied !== undefined && !isQuorumImpossible(observation, members))
+  if (isTotalLoss(situation)) return finding('Available', 'AllVolumesLost', totalLoss(situation).message);
+  const denied = accessDenied(situation);
+  if (denied !== undefined && !isQuorumImpossible(situation, members))
     return finding('Available', 'AccessDenied', denied);
   if (probes.length > 0) {
     const reason = probes.every(probe => probe.leaderId === undefined) ? 'NoQuorum' : 'ReadFailed';
     return finding('Available', reason, complaints);
   }
-  const running = observation.pods.some(
+  const running = situation.pods.some(
     pod => pod.owned && pod.phase === 'Running' && pod.trouble === undefined && !isRunningOutOfMemory(pod),
   );
   if (!running) return finding('Available', 'NoMembers', complaints);
   // What does not run cannot vote, whatever keeps the operator from asking those that do.
-  const reason = isQuorumImpossible(observation, members) ? 'NoQuorum' : 'Unreachable';
+  const reason = isQuorumImpossible(situation, members) ? 'NoQuorum' : 'Unreachable';
   return finding('Available', reason, complaints);
 }
 
 function healthy(findings: Findings, changing: Changing): ConditionFinding {
-  const { observation } = findings;
-  const { cluster } = observation;
+  const { situation } = findings;
+  const { cluster } = situation;
   if (cluster.deleting) return finding('Healthy', 'Deleting');
-  if (isAsleep(observation) || goesToSleep(observation)) return finding('Healthy', 'Hibernated');
+  if (isAsleep(situation) || goesToSleep(situation)) return finding('Healthy', 'Hibernated');
   if (isRefused(findings) || leftAside(findings) !== undefined) return finding('Healthy', 'NotCreated');
   if (isUnidentified(findings)) return finding('Healthy', 'MembersUnreachable', messageOf(findings.decision));
   if (cluster.status.clusterID === undefined) return finding('Healthy', 'Creating');
-  return alarmed(observation) ?? healthyMembers(findings, changing);
+  return alarmed(situation) ?? healthyMembers(findings, changing);
 }
 
-function alarmed(observation: Situation): ConditionFinding | undefined {
-  const errors = answered(observation).flatMap(probe => probe.errors);
+function alarmed(situation: Situation): ConditionFinding | undefined {
+  const errors = answered(situation).flatMap(probe => probe.errors);
   const alarms = errors.filter(error => /NOSPACE|CORRUPT/.test(error));
   if (alarms.length === 0) return undefined;
   const said = [...new Set(alarms)].map(alarmText).join('; ');
-  const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(observation.cluster)}` : '';
+  const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(situation.cluster)}` : '';
   return finding('Healthy', 'AlarmRaised', `${said}${end}`);
 }
 
-function healthyMembers({ observation, members }: Findings, changing: Changing): ConditionFinding {
+function healthyMembers({ situation, members }: Findings, changing: Changing): ConditionFinding {
   const isFault = ({ detail }: ObservedMember) => !changing.has(detail.name);
   const unhealthy = members.filter(member => member.detail.health === 'Unhealthy' && isFault(member));
   if (unhealthy.length > 0) return finding('Healthy', 'MembersUnhealthy', complaintsOf(unhealthy));
   const unknown = members.filter(member => member.detail.health === 'Unknown' && isFault(member));
-  const denied = unknown.length > 0 ? accessDenied(observation) : undefined;
+  const denied = unknown.length > 0 ? accessDenied(situation) : undefined;
   if (denied !== undefined) return finding('Healthy', 'AccessDenied', denied);
   if (unknown.length > 0) return finding('Healthy', 'MembersUnreachable', complaintsOf(unknown));
   const unready = members.filter(member => !member.ready && isFault(member));
   if (unready.length > 0) {
     return finding('Healthy', 'MembersUnhealthy', `not ready: ${unready.map(nameAndCause).join(', ')}`);
   }
-  const missing = membersMissing(observation);
+  const missing = membersMissing(situation);
   if (missing !== undefined) return finding('Healthy', 'MembersMissing', missing);
   const away = members.filter(member => !member.ready || !isHealthyMember(member));
   return away.length === 0
@@ -251,9 +248,9 @@ function nameAndCause({ detail: { name }, notReadyBecause }: ObservedMember): st
 }
 
 /** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */
-function membersMissing(observation: Situation): string | undefined {
-  const { config, status } = observation.cluster;
-  const { members: views } = observation;
+function membersMissing(situation: Situation): string | undefined {
+  const { config, status } = situation.cluster;
+  const { members: views } = situation;
   const voters = views.filter(({ isLearner }) => !isLearner).length;
   const isVoter = (name: string) => views.some(view => view.name === name && !view.isLearner);
   const open = (status.replacements ?? []).filter(
@@ -267,7 +264,7 @@ function membersMissing(observation: Situation): string | undefined {
   return `${voters} of ${config.size} members: ${names} was lost, and its replacement has not been added yet`;
 }
 
-function progressing({ decision, observation }: Findings): ConditionFinding {
+function progressing({ decision, situation }: Findings): ConditionFinding {
   switch (decision.kind) {
     case 'operate':
       return finding(
@@ -278,7 +275,7 @@ function progressing({ decision, observation }: Findings): ConditionFinding {
     case 'blocked':
       return finding(
         'Progressing',
-        isWaiting(observation, decision) ? 'Waiting' : progressOf(decision),
+        isWaiting(situation, decision) ? 'Waiting' : progressOf(decision),
         decision.message,
       );
     case 'idle':
@@ -294,14 +291,14 @@ function progressOf({ reason, consent }: Obstacle): ReasonOf<'Progressing'> {
 
 /** CoreOS's two conditions of change: there while it happens, gone when it does not. */
 function changes(findings: Findings): ConditionFinding[] {
-  const { decision, observation } = findings;
+  const { decision, situation } = findings;
   if (decision.kind !== 'operate') return heldUp(findings);
-  return OPERATIONS[decision.operation].conditions?.(observation, decision) ?? [];
+  return OPERATIONS[decision.operation].conditions?.(situation, decision) ?? [];
 }
 
 /** What operations show whether or not they are performed. */
-function standing({ observation, decision }: Findings): ConditionFinding[] {
-  return Object.values(OPERATIONS).flatMap(row => row.standing?.(observation, decision) ?? []);
+function standing({ situation, decision }: Findings): ConditionFinding[] {
+  return Object.values(OPERATIONS).flatMap(row => row.standing?.(situation, decision) ?? []);
 }
 
 /** Obstacles to a recovery, and the reason of the condition Recovering that each gives. */
@@ -312,22 +309,22 @@ const RECOVERY_OBSTACLES: { readonly [Reason in ObstacleReason]?: ReasonOf<'Reco
 };
 
 /** Something is lost, or may be, and nothing is done about it now: why. */
-function heldUp({ decision, observation, members }: Findings): ConditionFinding[] {
+function heldUp({ decision, situation, members }: Findings): ConditionFinding[] {
   const reason = decision.kind === 'blocked' ? RECOVERY_OBSTACLES[decision.reason] : undefined;
   if (reason !== undefined) return [finding('Recovering', reason, messageOf(decision))];
-  const { cluster } = observation;
-  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
+  const { cluster } = situation;
+  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(situation)) return [];
   // Nothing may be lost: members that run ask for a user.
-  if (accessDenied(observation) !== undefined) return [];
+  if (accessDenied(situation) !== undefined) return [];
   const unknown = members.filter(member => member.detail.health === 'Unknown');
   return unknown.length === 0 ? [] : [finding('Recovering', 'NoEvidence', complaintsOf(unknown))];
 }
 
-function paused({ observation }: Findings): ConditionFinding[] {
-  const { actor } = observation;
+function paused({ situation }: Findings): ConditionFinding[] {
+  const { actor } = situation;
   if (actor.paused !== undefined)
     return [finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`)];
-  return observation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
+  return situation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
 }
 
 function durable({ cluster }: Situation): ConditionFinding {
@@ -347,8 +344,8 @@ function durable({ cluster }: Situation): ConditionFinding {
   );
 }
 
-function answered(observation: Situation): AnsweredProbe[] {
-  return Object.values(observation.probes).filter(probe => probe.answered);
+function answered(situation: Situation): AnsweredProbe[] {
+  return Object.values(situation.probes).filter(probe => probe.answered);
 }
 
 function messageOf(decision: Decision): string | undefined {

@@ -55,13 +55,13 @@ export function historyAfter(
  * @param request what somebody asked for, when the operation carries that out
  */
 export function causeOf(
-  { observation }: Findings,
+  { situation }: Findings,
   decision: Work,
   { before, request }: { readonly before?: Cause | undefined; readonly request?: UserRequest | undefined },
 ): Cause {
-  const approval = observation.actor.approvals?.find(({ id }) => id === decision.approval);
-  const change = OPERATIONS[decision.operation].change?.(observation);
-  const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(observation);
+  const approval = situation.actor.approvals?.find(({ id }) => id === decision.approval);
+  const change = OPERATIONS[decision.operation].change?.(situation);
+  const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(situation);
   const began = before ?? {
     why: whyOf(decision, request),
     requestedBy: askedBy?.slice(0, LONGEST_NAME),

@@ -23,8 +23,8 @@ export interface ObservedMember {
 }
 
 /** Every member that the cluster has or is being given, in the order of their names' serials. */
-export function observedMembers(observation: Situation): ObservedMember[] {
-  return memberNames(observation).map(name => observeMember(observation, name));
+export function observedMembers(situation: Situation): ObservedMember[] {
+  return memberNames(situation).map(name => observeMember(situation, name));
 }
 
 /** The three lists of `status.members`. */
@@ -34,11 +34,11 @@ export function memberStatus(members: readonly ObservedMember[]): NonNullable<Et
   return { ready: names(true), unready: names(false), details: members.map(member => member.detail) };
 }
 
-function observeMember(observation: Situation, name: string): ObservedMember {
-  const pod = observation.pods.find(candidate => candidate.name === name);
-  const probe = observation.probes[name];
-  const claim = observation.claims.find(candidate => candidate.name === name && candidate.owned);
-  const before = observation.cluster.status.members?.details?.find(detail => detail.name === name);
+function observeMember(situation: Situation, name: string): ObservedMember {
+  const pod = situation.pods.find(candidate => candidate.name === name);
+  const probe = situation.probes[name];
+  const claim = situation.claims.find(candidate => candidate.name === name && candidate.owned);
+  const before = situation.cluster.status.members?.details?.find(detail => detail.name === name);
   const { health, complaint } = healthOf(pod, probe);
   // What is not known of its volume may be why it does not start.
   const doubt = claim?.home?.why;
@@ -49,9 +49,9 @@ function observeMember(observation: Situation, name: string): ObservedMember {
     detail: withoutUndefined<MemberDetail>({
       name,
       health,
-      ...(probe?.answered ? answeredDetail(probe) : listedDetail(observation, { name, claim, before })),
+      ...(probe?.answered ? answeredDetail(probe) : listedDetail(situation, { name, claim, before })),
       ...placeOf(pod, claim, before),
-      lostSince: lossTime(observation, name),
+      lostSince: lossTime(situation, name),
       ...exitOf(pod),
     }),
   };
@@ -92,16 +92,16 @@ function placeOf(
 }
 
 /** Since when it is proved lost: the time that its replacement may have to wait counts from then. */
-function lossTime(observation: Situation, name: string): string | undefined {
-  const view = observation.membership.known
-    ? observation.members.find(candidate => candidate.name === name)
-    : lastKnownView(observation, name);
-  const before = lostSince(observation, name);
+function lossTime(situation: Situation, name: string): string | undefined {
+  const view = situation.membership.known
+    ? situation.members.find(candidate => candidate.name === name)
+    : lastKnownView(situation, name);
+  const before = lostSince(situation, name);
   if (view === undefined) return undefined;
-  if (lossOf(observation, view) === undefined && !isBetweenStarts(view, before)) return undefined;
+  if (lossOf(situation, view) === undefined && !isBetweenStarts(view, before)) return undefined;
   // Nobody is waited for while the cluster sleeps: it begins when it wakes.
-  if (goesToSleep(observation)) return undefined;
-  return timestamp(before ?? observation.now);
+  if (goesToSleep(situation)) return undefined;
+  return timestamp(before ?? situation.now);
 }
 
 /** A pod whose etcd found its volume empty is started again and again, and says nothing of it for a moment each time. */

@@ -16,10 +16,10 @@ export function isRunningOutOfMemory({ ready, lastExit }: Pick<PodFacts, 'ready'
 }
 
 /** Condition OutOfMemory, while it was so within the last hour. */
-export function outOfMemory(observation: Situation): ConditionFinding[] {
-  const names = memberNames(observation);
-  const killed = observation.pods.filter(
-    pod => pod.owned && names.includes(pod.name) && wasKilled(observation, pod),
+export function outOfMemory(situation: Situation): ConditionFinding[] {
+  const names = memberNames(situation);
+  const killed = situation.pods.filter(
+    pod => pod.owned && names.includes(pod.name) && wasKilled(situation, pod),
   );
   return killed.length === 0 ? [] : [finding('OutOfMemory', 'MembersKilled', killed.map(wordsOf).join('; '))];
 }

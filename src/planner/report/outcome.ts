@@ -19,21 +19,21 @@ export type OperationResult = Pick<LastOperation, 'outcome' | 'message'>;
  * without a quorum whether it has done what it was for.
  */
 export function outcomeOf(findings: Findings, operation: OperationStatus): OperationResult | undefined {
-  const { decision, observation } = findings;
+  const { decision, situation } = findings;
   const by = abortedBy(findings, operation);
   if (by !== undefined) return { outcome: 'Aborted', message: by };
   if (isReached(findings, operation)) return { outcome: 'Succeeded' };
   const { goal } = operation;
-  const undone = goal === undefined ? undefined : rowOf(operation.type)?.undone?.(observation, goal);
+  const undone = goal === undefined ? undefined : rowOf(operation.type)?.undone?.(situation, goal);
   if (undone !== undefined) return { outcome: 'RolledBack', message: undone };
   if (isHeldUp(findings, operation)) return undefined;
-  const { failed } = observation.actor;
+  const { failed } = situation.actor;
   if (failed?.operation === operation.type) return { outcome: 'Failed', message: failed.message };
   if (decision.kind === 'operate') {
     const message = `${decision.operation} goes first: ${decision.plan[0]?.summary ?? ''}`;
     return { outcome: 'Superseded', message };
   }
-  if (!observation.membership.known) return undefined;
+  if (!situation.membership.known) return undefined;
   const message =
     decision.kind === 'blocked' ? decision.message : 'its goal was not reached, and it is no longer planned';
   return { outcome: 'Interrupted', message };
@@ -41,10 +41,10 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Opera
 
 /** What the operation that is decided on is for, where that can change on the way. */
 export function goalOf(findings: Findings, before: string | undefined): string | undefined {
-  const { decision, observation } = findings;
+  const { decision, situation } = findings;
   if (decision.kind !== 'operate') return undefined;
   const { goal } = OPERATIONS[decision.operation];
-  if (goal !== undefined) return goal(observation, before);
+  if (goal !== undefined) return goal(situation, before);
   const request = requestFor(findings, decision.operation);
   if (request === undefined || isDone(findings, decision.operation) === true) return undefined;
   return `${request.kind} ${request.target === '' ? 'of all members' : request.target}`.slice(0, 253);
@@ -52,10 +52,10 @@ export function goalOf(findings: Findings, before: string | undefined): string |
 
 /** Who stopped it, when somebody did: also by taking back what was asked for. */
 function abortedBy(findings: Findings, { type, goal }: OperationStatus): string | undefined {
-  const { decision, observation } = findings;
+  const { decision, situation } = findings;
   // Where nobody knows any more what it was about, the abort is taken for one of it.
-  const subject = rowOf(type)?.subject?.(observation, goal) ?? observation.actor.aborted?.subject;
-  const aborted = abortOf(observation, { operation: type, subject });
+  const subject = rowOf(type)?.subject?.(situation, goal) ?? situation.actor.aborted?.subject;
+  const aborted = abortOf(situation, { operation: type, subject });
   if (aborted !== undefined && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;
   const isOfRequest = Object.values<string>(OPERATION_OF).includes(type);
@@ -64,7 +64,7 @@ function abortedBy(findings: Findings, { type, goal }: OperationStatus): string 
 }
 
 /** Why the operation waits, for users. */
-export function heldUpBy({ decision, observation: { membership } }: Findings): string {
+export function heldUpBy({ decision, situation: { membership } }: Findings): string {
   if (decision.kind === 'blocked') return decision.message;
   return membership.known ? '' : `no quorum answers: ${membership.message}`;
 }
@@ -72,19 +72,19 @@ export function heldUpBy({ decision, observation: { membership } }: Findings): s
 /** Whether what the operation is for was just observed. */
 function isReached(findings: Findings, operation: OperationStatus): boolean {
   const { type } = operation;
-  return rowOf(type)?.isReached(findings.observation, operation, isDone(findings, type)) ?? false;
+  return rowOf(type)?.isReached(findings.situation, operation, isDone(findings, type)) ?? false;
 }
 
 /** It is planned and waits, or has no step of its own while something is away. */
-function isHeldUp({ decision, observation }: Findings, { type }: OperationStatus): boolean {
+function isHeldUp({ decision, situation }: Findings, { type }: OperationStatus): boolean {
   if (decision.kind !== 'blocked') return false;
   const { isUnfinished } = rowOf(type) ?? {};
-  return decision.plan.length > 0 || (isUnfinished !== undefined && isUnfinished(observation));
+  return decision.plan.length > 0 || (isUnfinished !== undefined && isUnfinished(situation));
 }
 
 /** What somebody asked for, when it is its turn and such an operation carries it out. */
-export function requestFor({ observation }: Findings, type: string): UserRequest | undefined {
-  const request = requestUnderWay(observation);
+export function requestFor({ situation }: Findings, type: string): UserRequest | undefined {
+  const request = requestUnderWay(situation);
   return request !== undefined && OPERATION_OF[request.kind] === type ? request : undefined;
 }
 
@@ -92,5 +92,5 @@ export function requestFor({ observation }: Findings, type: string): UserRequest
 function isDone(findings: Findings, type: string): boolean | undefined {
   const request = requestFor(findings, type);
   if (request === undefined) return undefined;
-  return judgeRequests(findings.observation, [request])[0]?.outcome === 'done';
+  return judgeRequests(findings.situation, [request])[0]?.outcome === 'done';
 }

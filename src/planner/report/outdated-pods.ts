@@ -7,19 +7,19 @@ import { podChanges } from '../checks/pod-changes.ts';
 import { securityIsUnchanged } from '../checks/certificates.ts';
 
 /** Members whose pods another release of the operator made otherwise, and which nobody restarts for that. */
-export function outdatedPods(observation: Situation): ConditionFinding[] {
-  if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return [];
-  const names = memberNames(observation);
-  const members = observation.pods.filter(pod => pod.owned && !pod.deleting && names.includes(pod.name));
-  const found = members.flatMap(pod => differenceOf(observation, pod));
+export function outdatedPods(situation: Situation): ConditionFinding[] {
+  if (firstObstacle(situation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return [];
+  const names = memberNames(situation);
+  const members = situation.pods.filter(pod => pod.owned && !pod.deleting && names.includes(pod.name));
+  const found = members.flatMap(pod => differenceOf(situation, pod));
   if (found.length === 0) return [];
   const mayStartEmpty = members.some(pod => pod.firstStart === 'fixed');
   const reason = mayStartEmpty ? 'MayStartEmpty' : 'MadeByEarlierRelease';
   return [finding('PodsOutdated', reason, found.join('; '))];
 }
 
-function differenceOf(observation: Situation, pod: PodFacts): string[] {
-  const { rendered } = podChanges(observation, pod);
+function differenceOf(situation: Situation, pod: PodFacts): string[] {
+  const { rendered } = podChanges(situation, pod);
   if (pod.firstStart === 'fixed') return [`${pod.name} would start on an empty volume`];
   const more = rendered.length > 1 ? ` and ${rendered.length - 1} more` : '';
   return rendered.length === 0 ? [] : [`${pod.name}: ${rendered[0]}${more}`];

@@ -14,33 +14,33 @@ import type { ObservedMember } from './members.ts';
 
 /** The condition; none while there is margin, and while there is no cluster that could lose a quorum. */
 export function quorumAtRisk(
-  observation: Situation,
+  situation: Situation,
   members: readonly ObservedMember[],
   changing: Changing,
 ): ConditionFinding[] {
-  const { cluster, membership } = observation;
-  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(observation)) return [];
-  if (isTotalLoss(observation))
-    return [finding('QuorumAtRisk', 'AllVolumesLost', totalLoss(observation).message)];
-  const strangers = strangersOf(observation);
-  const voters = votersOf(observation, members).filter(
+  const { cluster, membership } = situation;
+  if (cluster.deleting || cluster.status.clusterID === undefined || goesToSleep(situation)) return [];
+  if (isTotalLoss(situation))
+    return [finding('QuorumAtRisk', 'AllVolumesLost', totalLoss(situation).message)];
+  const strangers = strangersOf(situation);
+  const voters = votersOf(situation, members).filter(
     ({ detail }) => !strangers.some(({ name }) => name === detail.name),
   );
   const away = voters.filter(
-    ({ detail }) => detail.health !== 'Healthy' && !onlyFull(observation, detail.name),
+    ({ detail }) => detail.health !== 'Healthy' && !onlyFull(situation, detail.name),
   );
   if (away.length === 0 && strangers.length === 0) return [];
   const names = away.map(({ detail }) => detail.name);
   const isPlanned = strangers.length === 0 && names.every(changing.has);
-  const disks = away.map(({ detail }) => diskOf(observation, detail.name)).join('; ');
+  const disks = away.map(({ detail }) => diskOf(situation, detail.name)).join('; ');
   const healthy = voters.length - away.length;
-  const denied = accessDenied(observation);
-  if (denied !== undefined && !isQuorumImpossible(observation, members))
+  const denied = accessDenied(situation);
+  if (denied !== undefined && !isQuorumImpossible(situation, members))
     return [finding('QuorumAtRisk', 'AccessDenied', denied)];
   const planned = isPlanned ? changing.saying(names) : undefined;
   if (membership.known) return lessMargin({ healthy, voters: voters.length, strangers, disks, planned });
   if (planned !== undefined) return [finding('QuorumAtRisk', 'MembersChanging', planned)];
-  return isQuorumImpossible(observation, members)
+  return isQuorumImpossible(situation, members)
     ? [
         finding(
           'QuorumAtRisk',
@@ -52,11 +52,11 @@ export function quorumAtRisk(
 }
 
 /** Whether a member says that there is no leader, or Kubernetes that fewer pods run than a quorum needs. */
-export function isQuorumImpossible(observation: Situation, members: readonly ObservedMember[]): boolean {
-  const answered = Object.values(observation.probes).filter(probe => probe.answered);
+export function isQuorumImpossible(situation: Situation, members: readonly ObservedMember[]): boolean {
+  const answered = Object.values(situation.probes).filter(probe => probe.answered);
   if (answered.some(probe => probe.leaderId === undefined)) return true;
-  const voters = votersOf(observation, members);
-  const running = voters.filter(({ detail }) => isRunning(observation, detail.name));
+  const voters = votersOf(situation, members);
+  const running = voters.filter(({ detail }) => isRunning(situation, detail.name));
   return voters.length > 0 && running.length < quorum(voters.length);
 }
 
@@ -69,16 +69,14 @@ function onlyFull({ probes }: Situation, name: string): boolean {
 }
 
 /** Voters that were added by hand: etcd counts them for a quorum, whatever the operator thinks of them. */
-function strangersOf(observation: Situation): readonly MemberView[] {
-  return observation.members.filter(view => !view.ours && !view.isLearner);
+function strangersOf(situation: Situation): readonly MemberView[] {
+  return situation.members.filter(view => !view.ours && !view.isLearner);
 }
 
-function votersOf(observation: Situation, members: readonly ObservedMember[]): readonly ObservedMember[] {
-  const learners = observation.membership.known
-    ? observation.members.flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
-    : members.flatMap(({ detail }) =>
-        lastKnownView(observation, detail.name).isLearner ? [detail.name] : [],
-      );
+function votersOf(situation: Situation, members: readonly ObservedMember[]): readonly ObservedMember[] {
+  const learners = situation.membership.known
+    ? situation.members.flatMap(({ name, isLearner }) => (isLearner ? [name] : []))
+    : members.flatMap(({ detail }) => (lastKnownView(situation, detail.name).isLearner ? [detail.name] : []));
   return members.filter(({ detail }) => !learners.includes(detail.name));
 }
 
@@ -90,16 +88,16 @@ function isRunning({ pods }: Situation, name: string): boolean {
 }
 
 /** What is known of a member's disk and of the pod on it, in words for users. */
-function diskOf(observation: Situation, name: string): string {
-  const view = lastKnownView(observation, name);
-  const loss = lossOf(observation, view);
+function diskOf(situation: Situation, name: string): string {
+  const view = lastKnownView(situation, name);
+  const loss = lossOf(situation, view);
   if (loss !== undefined) return `${name}: ${loss}`;
   const { claim, pod } = view;
-  const onPod = observation.cluster.status.storage?.kind === 'EmptyDir';
+  const onPod = situation.cluster.status.storage?.kind === 'EmptyDir';
   const disk = onPod ? 'its data is stored in its pod' : claimOf(claim);
   if (pod === undefined) {
     const state =
-      usableClaim(observation, name) === undefined ? 'it has no pod' : 'its pod is being created again';
+      usableClaim(situation, name) === undefined ? 'it has no pod' : 'its pod is being created again';
     return `${name}: ${disk}, ${state}`;
   }
   if (pod.deleting) return `${name}: ${disk}, its pod is terminating`;

@@ -47,7 +47,7 @@ export interface ReportContext {
 
 /** The whole status after this pass. Equal to the previous one when nothing changed. */
 export function statusOf(findings: Findings, context: ReportContext): EtcdClusterStatus {
-  const { cluster, clientService } = findings.observation;
+  const { cluster, clientService } = findings.situation;
   const previous = cluster.status;
   const found = conditionsOf(findings);
   const phase = phaseOf(findings, found);
@@ -70,28 +70,28 @@ export function statusOf(findings: Findings, context: ReportContext): EtcdCluste
     workflowID: context.workflowId,
     selector: selectorText(clusterSelector(cluster.name)),
     leader: findings.members.find(member => member.detail.role === 'Leader')?.detail.name,
-    ...leadershipOf(findings.observation),
+    ...leadershipOf(findings.situation),
     ...operationsOf(findings, context),
     ...keptByOperations(findings),
     userRequests: findings.holds,
     signals: findings.signals,
     awaitedApproval: findings.decision.kind === 'blocked' ? findings.decision.consent : undefined,
-    incarnation: remembered(incarnation, findings.observation),
+    incarnation: remembered(incarnation, findings.situation),
     clusterID,
     previousIncarnation,
     settings: settingsInForce(cluster),
     lastSerial,
     givenUp,
-    keyHashes: keptHashes(findings.observation),
-    ...lastBackup(findings.observation.backups ?? []),
+    keyHashes: keptHashes(findings.situation),
+    ...lastBackup(findings.situation.backups ?? []),
   });
   const attention = attentionOf({ metadata: { generation: cluster.generation }, status });
   return attention === undefined ? status : { ...status, attention };
 }
 
 /** What each operation keeps in the status. */
-function keptByOperations({ observation, decision }: Findings): StatusFields {
-  const kept = Object.values(OPERATIONS).map(({ status }) => status?.(observation, decision));
+function keptByOperations({ situation, decision }: Findings): StatusFields {
+  const kept = Object.values(OPERATIONS).map(({ status }) => status?.(situation, decision));
   return Object.assign({}, ...kept);
 }
 
@@ -115,7 +115,7 @@ function remembered(incarnation: Incarnation | undefined, situation: Situation):
 
 /** Running once it was available; Failed only while nothing goes on without a person. Never terminal. */
 function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): ClusterPhase {
-  const { status } = findings.observation.cluster;
+  const { status } = findings.situation.cluster;
   if (status.phase === 'Running' && status.clusterID !== undefined) return 'Running';
   if (isRefused(findings) || isUnidentified(findings) || leftAside(findings) !== undefined) return 'Failed';
   return conditions.some(({ type, status }) => type === 'Available' && status === 'True')
@@ -124,14 +124,14 @@ function phaseOf(findings: Findings, conditions: readonly ConditionFinding[]): C
 }
 
 /** Members that are to be removed are there, too: never more of them than that are ready. */
-function readyOf({ observation, members }: Findings): string {
+function readyOf({ situation, members }: Findings): string {
   const ready = members.filter(member => member.ready).length;
-  return `${ready}/${Math.max(observation.cluster.config.size, ready)}`;
+  return `${ready}/${Math.max(situation.cluster.config.size, ready)}`;
 }
 
-function sizeOf({ observation, members }: Findings): number {
-  if (observation.membership.known) return observation.membership.members.length;
-  return observation.cluster.status.clusterID === undefined ? 0 : members.length;
+function sizeOf({ situation, members }: Findings): number {
+  if (situation.membership.known) return situation.membership.members.length;
+  return situation.cluster.status.clusterID === undefined ? 0 : members.length;
 }
 
 /**
@@ -150,10 +150,10 @@ function currentVersionOf(
 }
 
 /** Remembered from pass to pass: only a leader that has led for a while is a sign of peace. */
-function leadershipOf(observation: Situation): Pick<EtcdClusterStatus, 'raftTerm' | 'leaderSince'> {
-  const since = leaderSince(observation);
+function leadershipOf(situation: Situation): Pick<EtcdClusterStatus, 'raftTerm' | 'leaderSince'> {
+  const since = leaderSince(situation);
   if (since === undefined) return {};
-  const { leader } = observation;
+  const { leader } = situation;
   return { ...(leader && { raftTerm: leader.probe.raftTerm }), leaderSince: timestamp(since) };
 }
 
@@ -165,8 +165,8 @@ type Operations = {
 
 /** An operation that is held up stays the operation; one that is no longer planned has ended, in the way that is observed. */
 function operationsOf(findings: Findings, context: ReportContext): Operations {
-  const { decision, observation } = findings;
-  const { operation, lastOperation, history } = observation.cluster.status;
+  const { decision, situation } = findings;
+  const { operation, lastOperation, history } = situation.cluster.status;
   const isContinued = decision.kind === 'operate' && operation?.type === decision.operation;
   const outcome = operation === undefined || isContinued ? undefined : outcomeOf(findings, operation);
   const now = operation && outcome && ended(operation, outcome, context.now);
@@ -174,7 +174,7 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
     lastOperation: now ?? lastOperation,
     history:
       operation && now
-        ? historyAfter(history, { cause: operation, ended: now }, findings.observation.actor.ran)
+        ? historyAfter(history, { cause: operation, ended: now }, findings.situation.actor.ran)
         : history,
   };
   if (decision.kind === 'operate')

@@ -18,38 +18,37 @@ export type Verdict =
     };
 
 /** One verdict for each request, as things are now. */
-export function judgeRequests(observation: Situation, requests: readonly UserRequest[] = []): Verdict[] {
+export function judgeRequests(situation: Situation, requests: readonly UserRequest[] = []): Verdict[] {
   return requests.map(request => {
     const { id, ids } = request;
     const judgement =
-      ids === undefined ? judgeNew(observation, request) : judgeAccepted(observation, request, ids);
+      ids === undefined ? judgeNew(situation, request) : judgeAccepted(situation, request, ids);
     if ('outcome' in judgement) return { id, ...judgement };
     return { id, outcome: 'accepted', ids: judgement, message: accepted(request) };
   });
 }
 
 /** Whether it can be taken on at all, and the ids of what it is about. */
-function judgeNew(observation: Situation, request: UserRequest): Judgement {
-  const { cluster, membership } = observation;
+function judgeNew(situation: Situation, request: UserRequest): Judgement {
+  const { cluster, membership } = situation;
   if (cluster.deleting) return refused('the cluster is being deleted');
   if (cluster.status.clusterID === undefined) return refused('the cluster is still being created');
-  if (goesToSleep(observation))
-    return refused('the cluster is hibernated: set spec.hibernated to false first');
+  if (goesToSleep(situation)) return refused('the cluster is hibernated: set spec.hibernated to false first');
   if (!membership.known)
     return refused(`no quorum answers, so the member list is not known: ${membership.message}`);
-  const { members: views } = observation;
+  const { members: views } = situation;
   const view = views.find(({ name, id }) => [name, id].includes(request.target));
   if (request.target !== '' && view === undefined) {
     const names = views.map(({ name }) => name).join(', ');
     return refused(`${request.target} is not a member; the members are ${names}`);
   }
-  return rowFor(request).begin(observation, view);
+  return rowFor(request).begin(situation, view);
 }
 
 /** How far an accepted request has come. */
-function judgeAccepted(observation: Situation, request: UserRequest, ids: readonly string[]): Judgement {
-  if (observation.cluster.deleting) return refused('the cluster is being deleted');
-  return rowFor(request).progress(observation, request, ids);
+function judgeAccepted(situation: Situation, request: UserRequest, ids: readonly string[]): Judgement {
+  if (situation.cluster.deleting) return refused('the cluster is being deleted');
+  return rowFor(request).progress(situation, request, ids);
 }
 
 function rowFor({ kind }: UserRequest): RequestRow {

@@ -218,14 +218,14 @@ describe('claims that lost their stamps together with the status', () => {
     });
     expect(planIdentityCompletion(seen)).toBeUndefined();
     const findings = {
-      observation: situationOf(seen),
+      situation: situationOf(seen),
       decision: plan(seen, {}),
       members: observedMembers(situationOf(seen)),
     };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).incarnation?.rebuilt).toBeUndefined();
     const unsure = { ...seen, membership: unknown.membership };
     expect(
-      statusOf({ ...findings, observation: situationOf(unsure) }, { workflowId: 'w', now: NOW }).incarnation,
+      statusOf({ ...findings, situation: situationOf(unsure) }, { workflowId: 'w', now: NOW }).incarnation,
     ).toEqual(cluster.status.incarnation);
   });
 
@@ -321,7 +321,7 @@ describe('the stamps on the resource itself, when its status was lost', () => {
     const decision = plan(switched, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'ModeSwitched', plan: [] });
     const members = observedMembers(situationOf(switched));
-    const reported = conditionsOf({ observation: situationOf(switched), decision, members });
+    const reported = conditionsOf({ situation: situationOf(switched), decision, members });
     expect(reported.find(({ type }) => type === 'Available')?.reason).not.toBe('NotCreated');
     expect(plan(anObservation({ cluster: asking({}), claims }), {})).toMatchObject({ kind: 'operate' });
   });

@@ -31,7 +31,7 @@ function report(
 ): Record<string, [string, string, string]> {
   const decision = plan(observation, actor);
   const members = observedMembers(situationOf(observation));
-  const conditions = conditionsOf({ observation: situationOf(observation, actor), decision, members });
+  const conditions = conditionsOf({ situation: situationOf(observation, actor), decision, members });
   expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
   return Object.fromEntries(
     conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),

@@ -14,7 +14,7 @@ const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
 function pass(observation: Observation, actor: WorkflowState = {}): EtcdClusterStatus {
   const situation = situationOf(observation, actor);
   const decision = plan(observation, actor);
-  const findings = { observation: situation, decision, members: observedMembers(situation) };
+  const findings = { situation, decision, members: observedMembers(situation) };
   return statusOf(findings, { workflowId: WORKFLOW, now: NOW });
 }
 

@@ -16,7 +16,7 @@ function told(observation: Observation) {
   const situation = situationOf(observation);
   const members = observedMembers(situation);
   const conditions = conditionsOf({
-    observation: situation,
+    situation: situation,
     decision: plan(observation, {}),
     members,
   });

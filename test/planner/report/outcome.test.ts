@@ -56,7 +56,7 @@ function after({ type, goal, decision = IDLE, actor = {}, spec, status = {}, wor
   const cluster = aCluster({ status: before, ...(spec && { spec }) });
   const observation = aRunningCluster({ cluster, ...world });
   const findings = {
-    observation: situationOf(observation, actor),
+    situation: situationOf(observation, actor),
     decision,
     members: observedMembers(situationOf(observation)),
   };

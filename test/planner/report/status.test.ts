@@ -29,7 +29,7 @@ function report(observation: Observation, actor: WorkflowState = {}): EtcdCluste
   const decision = plan(observation, actor);
   return statusOf(
     {
-      observation: situationOf(observation, actor),
+      situation: situationOf(observation, actor),
       decision,
       members: observedMembers(situationOf(observation)),
     },

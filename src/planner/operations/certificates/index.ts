@@ -18,19 +18,19 @@ import type { CertificateFacts, TlsFacts } from '../../model/tls-facts.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** Certificates that are missing, faulty or due are made, or asked for, before anything else is. */
-export function planCertificates(observation: Situation): Decision | undefined {
-  const { tls, cluster } = observation;
+export function planCertificates(situation: Situation): Decision | undefined {
+  const { tls, cluster } = situation;
   if (tls === undefined || securitySwitch(cluster.object) !== undefined) return undefined;
   const isFormed = cluster.status.clusterID !== undefined;
   const [doubt] = clocksDiffer(tls);
   if (doubt !== undefined && !isFormed) return blocked(doubt);
-  const step = nextRequest(observation);
-  if (step === undefined || specificationIsUsable(observation) !== undefined) return undefined;
-  const [complaint] = takenNames(observation);
+  const step = nextRequest(situation);
+  if (step === undefined || specificationIsUsable(situation) !== undefined) return undefined;
+  const [complaint] = takenNames(situation);
   if (complaint !== undefined) return isFormed ? undefined : blocked(complaint, [step]);
   if (!isFormed) return operate('createCluster', [step]);
   // Members that are woken need it: nothing passes it over when it fails.
-  return operate(isForWaking(observation) ? 'wakeCluster' : 'repairCluster', [step]);
+  return operate(isForWaking(situation) ? 'wakeCluster' : 'repairCluster', [step]);
 }
 
 /** Whether a new authority is to be made for members that are about to be woken. */
@@ -40,22 +40,22 @@ function isForWaking({ cluster, tls }: Situation): boolean {
 }
 
 /** A living cluster whose certificates cannot be renewed is looked after all the same: what is wrong is said when nothing is to be done. */
-export function planHeldCertificates(observation: Situation): Decision | undefined {
-  const [doubt] = clocksDiffer(observation.tls);
+export function planHeldCertificates(situation: Situation): Decision | undefined {
+  const [doubt] = clocksDiffer(situation.tls);
   if (doubt !== undefined) return blocked(doubt);
-  const step = nextRequest(observation);
-  const [taken] = step === undefined ? [] : takenNames(observation);
+  const step = nextRequest(situation);
+  const [taken] = step === undefined ? [] : takenNames(situation);
   if (step !== undefined && taken !== undefined) return blocked(taken, [step]);
-  const [held] = [...authorityComplaints(observation), ...otherIssuer(observation)];
+  const [held] = [...authorityComplaints(situation), ...otherIssuer(situation)];
   return held && blocked(held);
 }
 
-function nextRequest(observation: Situation): Step | undefined {
-  const { toIssue = [], requests } = observation.tls ?? {};
-  const issued = toIssue.filter(entry => mayBeIssued(observation, entry));
+function nextRequest(situation: Situation): Step | undefined {
+  const { toIssue = [], requests } = situation.tls ?? {};
+  const issued = toIssue.filter(entry => mayBeIssued(situation, entry));
   if (issued.length > 0) return { kind: 'issueCertificates', secrets: issued.map(({ secret }) => secret) };
   if (requests?.served !== true || requests.toRequest.length === 0) return undefined;
-  if (otherIssuer(observation).length > 0) return undefined;
+  if (otherIssuer(situation).length > 0) return undefined;
   return {
     kind: 'requestCertificates',
     certificates: requests.toRequest.map(({ certificate }) => certificate),
@@ -63,25 +63,25 @@ function nextRequest(observation: Situation): Step | undefined {
 }
 
 /** Nothing is done to a living cluster whose specification asks for another way of TLS than it has. */
-export function planSecurity(observation: Situation): Decision | undefined {
-  const obstacle: Obstacle | undefined = securityIsUnchanged(observation);
+export function planSecurity(situation: Situation): Decision | undefined {
+  const obstacle: Obstacle | undefined = securityIsUnchanged(situation);
   return obstacle && blocked(obstacle);
 }
 
 /** The condition TLSReady; none for a cluster in plain text. All complaints are reported, the reason is the first one's. */
-export function tlsCondition(observation: Situation): ConditionFinding[] {
-  const { tls, cluster } = observation;
+export function tlsCondition(situation: Situation): ConditionFinding[] {
+  const { tls, cluster } = situation;
   const switched = securitySwitch(cluster.object);
   if (switched !== undefined) return [finding('TLSReady', 'ModeSwitched', switched)];
   if (tls === undefined) return [];
   const lost = [
     ...clocksDiffer(tls),
-    ...takenNames(observation),
-    ...lostAuthorities(observation),
+    ...takenNames(situation),
+    ...lostAuthorities(situation),
     ...lostCertManager(tls),
   ];
-  const untrusted = authorityComplaints(observation);
-  const issued = tls.toIssue.filter(entry => mayBeIssued(observation, entry));
+  const untrusted = authorityComplaints(situation);
+  const issued = tls.toIssue.filter(entry => mayBeIssued(situation, entry));
   const coming = issued.map(({ secret }) => secret);
   const faulty = tls.certificates.flatMap(entry =>
     complaintsAbout(entry, { namespace: cluster.namespace, tls }).map(complaint => ({
@@ -103,16 +103,16 @@ export function tlsCondition(observation: Situation): ConditionFinding[] {
     const messages = new Set(complaints.map(({ message }) => message));
     return [finding('TLSReady', first.reason, [...messages].join('; '))];
   }
-  const [other] = otherIssuer(observation);
+  const [other] = otherIssuer(situation);
   if (other !== undefined) return [finding('TLSReady', other.reason, other.message)];
-  const [bringing] = authoritiesToBring(observation);
+  const [bringing] = authoritiesToBring(situation);
   if (bringing !== undefined) return [finding('TLSReady', 'AuthorityRollingOut', bringing)];
   const near = endings(tls);
   if (near.length > 0) return [finding('TLSReady', 'ExpiresSoon', near.join('; '))];
-  const next = cluster.status.clusterID === undefined ? undefined : certificateCoversNextMember(observation);
+  const next = cluster.status.clusterID === undefined ? undefined : certificateCoversNextMember(situation);
   const otherFault = next && `no member can be replaced: ${next.message}`;
   if (otherFault !== undefined) return [finding('TLSReady', 'NextNamesMissing', otherFault)];
-  const shared = sharedIssuer(observation);
+  const shared = sharedIssuer(situation);
   if (shared !== undefined)
     return [finding('TLSReady', 'SharedIssuer', `${shared}; ${expiries(tls.certificates)}`)];
   return [finding('TLSReady', 'Ready', expiries(tls.certificates))];
@@ -171,10 +171,10 @@ function clocksDiffer(tls: TlsFacts | undefined): Complaint[] {
 }
 
 /** Another issuer is another authority, unless somebody says otherwise, and cert-manager exchanges it at once. */
-function otherIssuer(observation: Situation): Complaint[] {
-  const requests = observation.tls?.requests;
+function otherIssuer(situation: Situation): Complaint[] {
+  const requests = situation.tls?.requests;
   const changed = requests?.served === true ? requests.toRequest.filter(each => each.otherIssuer) : [];
-  if (changed.length === 0 || !membersRun(observation)) return [];
+  if (changed.length === 0 || !membersRun(situation)) return [];
   const names = changed.map(({ certificate }) => certificate).join(', ');
   const message = `spec.TLS.certManager.issuerRef has changed, and the new issuer is not used while members run, because they would not trust its authority: set spec.hibernated to true, and to false when TLSReady is True; or, if both issuers have the same authority, change spec.issuerRef of the Certificates ${names} yourself; or name the previous issuer again`;
   return [{ reason: 'IssuerChanged', message }];

@@ -19,24 +19,24 @@ import { isSmaller } from '../../checks/volume-sizes.ts';
 import { firstVersion } from './first-version.ts';
 
 /** The step that takes away what is to be made again; undefined when all is as the specification asks for. */
-export function correction(observation: Situation, incarnation: Incarnation): Step | undefined {
-  const { cluster } = observation;
+export function correction(situation: Situation, incarnation: Incarnation): Step | undefined {
+  const { cluster } = situation;
   if (cluster.status.clusterID !== undefined || incarnation.restore !== undefined) return undefined;
-  if (specificationIsUsable(observation) !== undefined) return undefined;
-  const made = madeFor(observation, incarnation);
+  if (specificationIsUsable(situation) !== undefined) return undefined;
+  const made = madeFor(situation, incarnation);
   const { token } = incarnation;
   const all = { token, pods: identify(made.pods), claims: identify(made.claims) };
-  if (hasNeverLived(observation, incarnation, made)) {
-    const anew = nothingRuns(observation, made) ? begunOtherwise(observation, made) : undefined;
+  if (hasNeverLived(situation, incarnation, made)) {
+    const anew = nothingRuns(situation, made) ? begunOtherwise(situation, made) : undefined;
     if (anew !== undefined) return { kind: 'remakeMembers', ...all, ...anew };
     const going = made.claims.find(({ deleting }) => deleting);
     const because = `claim ${going?.name} is being deleted`;
     if (going !== undefined) return { kind: 'remakeMembers', ...all, because, evenStarted: true };
   }
-  const outdated = made.pods.filter(pod => isUnstarted(pod) && changesOf(observation, pod).length > 0);
+  const outdated = made.pods.filter(pod => isUnstarted(pod) && changesOf(situation, pod).length > 0);
   const [first] = outdated;
   if (first === undefined) return undefined;
-  const [because = ''] = changesOf(observation, first);
+  const [because = ''] = changesOf(situation, first);
   return { kind: 'remakeMembers', token, pods: identify(outdated), claims: [], because };
 }
 
@@ -73,13 +73,13 @@ function nothingRuns({ membership, probes }: Situation, { pods, claims }: Made):
 
 /** What of the storage, or of the version that it was made for, is asked for otherwise now. */
 function begunOtherwise(
-  observation: Situation,
+  situation: Situation,
   { pods, claims }: Made,
 ): { readonly storage: StorageStatus; readonly because: string } | undefined {
-  const { cluster } = observation;
+  const { cluster } = situation;
   const recorded = cluster.status.storage;
   if (recorded === undefined) return undefined;
-  const storage = storageNow(observation, recorded);
+  const storage = storageNow(situation, recorded);
   // A volume that is too small can grow later.
   const isUnbound = claims.some(({ phase }) => phase === 'Pending');
   const isOther =
@@ -87,9 +87,9 @@ function begunOtherwise(
     storage.storageClassName !== recorded.storageClassName ||
     isSmaller(storage.size, recorded.size) ||
     (isUnbound &&
-      (isSmaller(recorded.size, storage.size) || pods.some(pod => hasOtherTemplate(observation, pod))));
+      (isSmaller(recorded.size, storage.size) || pods.some(pod => hasOtherTemplate(situation, pod))));
   if (isOther) return { storage, because: 'spec.storage has changed' };
-  const version = firstVersion(observation);
+  const version = firstVersion(situation);
   return version === cluster.config.version
     ? undefined
     : {
@@ -99,12 +99,12 @@ function begunOtherwise(
 }
 
 /** As a new cluster would have it. A specification that leaves the class to the default one keeps the one that was chosen then. */
-function storageNow(observation: Situation, recorded: StorageStatus): StorageStatus {
-  const { storage, pod } = observation.cluster.config;
+function storageNow(situation: Situation, recorded: StorageStatus): StorageStatus {
+  const { storage, pod } = situation.cluster.config;
   const claim = storage.volumeClaimTemplate?.spec ?? pod.persistentVolumeClaimSpec;
   if (claim === undefined && storage.emptyDir === undefined) return recorded;
-  const { defaultStorageClass = recorded.storageClassName } = observation;
-  return storageFor({ ...observation, defaultStorageClass });
+  const { defaultStorageClass = recorded.storageClassName } = situation;
+  return storageFor({ ...situation, defaultStorageClass });
 }
 
 /** The claims of the pod were made from another template. */
@@ -116,8 +116,8 @@ function hasOtherTemplate({ cluster }: Situation, { madeFrom }: PodFacts): boole
   return template(then) !== template(cluster.object.spec);
 }
 
-function changesOf(observation: Situation, pod: PodFacts): readonly string[] {
-  const version = firstVersion(observation);
-  const { asked } = podChanges(observation, pod);
+function changesOf(situation: Situation, pod: PodFacts): readonly string[] {
+  const version = firstVersion(situation);
+  const { asked } = podChanges(situation, pod);
   return pod.version === version ? asked : [`spec.version is ${version} instead of ${pod.version}`, ...asked];
 }

@@ -22,15 +22,15 @@ export function firstVersion({ cluster, claims }: Situation): string {
  * A cluster of which all members begin in one minor has nothing of an older one in its log, and can leave the minor without
  * one more start. Said only before any pod is there: who was made before may be of another minor.
  */
-export function bornIn(observation: Situation): { readonly settledIn?: string } {
-  const minor = minorWithoutExtraRestart(firstVersion(observation));
-  return minor === undefined || observation.pods.length > 0 ? {} : { settledIn: minor };
+export function bornIn(situation: Situation): { readonly settledIn?: string } {
+  const minor = minorWithoutExtraRestart(firstVersion(situation));
+  return minor === undefined || situation.pods.length > 0 ? {} : { settledIn: minor };
 }
 
 /** Another minor is asked for than the one that the volumes were made for. */
-export function noteOnVersion(observation: Situation, names: readonly string[]): string[] {
-  const { config, status } = observation.cluster;
-  const version = firstVersion(observation);
+export function noteOnVersion(situation: Situation, names: readonly string[]): string[] {
+  const { config, status } = situation.cluster;
+  const version = firstVersion(situation);
   if (version === config.version || status.clusterID !== undefined) return [];
   return [
     `the volumes were created for etcd ${version}, and spec.version is now ${config.version}: no client has written data yet, so to begin with ${config.version}, delete the claims and the pods ${names.join(', ')}`,

@@ -49,25 +49,25 @@ const BEFORE_RECORDING: readonly Check[] = [
 const WHILE_CREATING: readonly Check[] = [securityIsUnchanged, namesAreFree, membersAreOurs];
 
 /** What creation does next; undefined once the cluster was available for the first time, or when repair comes first. */
-export function planCreation(observation: Situation): Decision | undefined {
-  const { status } = observation.cluster;
-  if (isBorn(observation)) return undefined;
+export function planCreation(situation: Situation): Decision | undefined {
+  const { status } = situation.cluster;
+  if (isBorn(situation)) return undefined;
   const incarnation = status.incarnation;
-  if (incarnation === undefined) return planIdentity(observation);
+  if (incarnation === undefined) return planIdentity(situation);
   // From the recorded cluster id on a missing pod is a member to be started again, and one whose volume was found empty is
   // one to be replaced: not to be waited for. A cluster that a restore was taken back from may have grown since it began:
   // waiting for those with which it began, without the others, would last for ever.
   const isFormed = status.clusterID !== undefined;
-  const isComplete = everyPodMade(observation, incarnation) && membersWithoutPod(observation).length === 0;
-  if (isFormed && (!isComplete || isMemberLost(observation))) return undefined;
-  const steps = remainingSteps(observation, incarnation);
-  const obstacle = firstObstacle(observation, checksBefore(steps));
+  const isComplete = everyPodMade(situation, incarnation) && membersWithoutPod(situation).length === 0;
+  if (isFormed && (!isComplete || isMemberLost(situation))) return undefined;
+  const steps = remainingSteps(situation, incarnation);
+  const obstacle = firstObstacle(situation, checksBefore(steps));
   if (obstacle !== undefined) return blocked(obstacle, steps);
-  const corrected = correction(observation, incarnation);
+  const corrected = correction(situation, incarnation);
   if (corrected !== undefined) return operate('createCluster', [corrected, ...steps]);
-  if (steps.length === 0 || (isFormed && isCorrected(observation, steps))) return undefined;
-  const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(observation, incarnation) : undefined;
-  return trouble === undefined ? creating(observation, steps) : blocked(trouble, steps);
+  if (steps.length === 0 || (isFormed && isCorrected(situation, steps))) return undefined;
+  const trouble = steps[0]?.kind.startsWith('await') ? troubleOf(situation, incarnation) : undefined;
+  return trouble === undefined ? creating(situation, steps) : blocked(trouble, steps);
 }
 
 /** What was edited since the incarnation was recorded is judged before anything is made of it; what is made goes on to form. */
@@ -88,9 +88,9 @@ const FOLLOWS: { readonly [Kind in StepKind]?: StepKind } = {
   awaitMembers: 'ensureObjects',
 };
 
-function creating(observation: Situation, steps: readonly Step[]): Decision {
+function creating(situation: Situation, steps: readonly Step[]): Decision {
   // A member that starts while the others are sealed is to be sealed as well before clients are let in.
-  const mayOpen = observation.members.length > 0 && observation.members.every(({ started }) => started);
+  const mayOpen = situation.members.length > 0 && situation.members.every(({ started }) => started);
   return inOneGo(
     operate('createCluster', steps),
     steps,
@@ -106,23 +106,23 @@ function isBorn({ cluster }: Situation): boolean {
 }
 
 /** No identity is recorded: a new cluster, or one whose status was lost. */
-function planIdentity(observation: Situation): Decision {
-  const rebuilt = rebuiltIdentity(observation);
-  if (rebuilt !== undefined) return planRebuild(observation, rebuilt.incarnation, rebuilt.clusterId);
-  const other = madeByOtherOperator(observation);
+function planIdentity(situation: Situation): Decision {
+  const rebuilt = rebuiltIdentity(situation);
+  if (rebuilt !== undefined) return planRebuild(situation, rebuilt.incarnation, rebuilt.clusterId);
+  const other = madeByOtherOperator(situation);
   if (other !== undefined) return blocked(other);
-  const nameless = observation.pods.filter(({ owned }) => owned);
+  const nameless = situation.pods.filter(({ owned }) => owned);
   if (nameless.length > 0) return blocked(podsUnidentified(nameless.map(({ name }) => name)));
-  const restoredBy = observation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
+  const restoredBy = situation.cluster.object.metadata.annotations?.[ANNOTATION_RESTORED_BY];
   if (restoredBy !== undefined) return blocked(awaitsRestore(restoredBy));
-  const incarnation = firstIncarnation(observation);
-  const storage = storageFor(observation);
+  const incarnation = firstIncarnation(situation);
+  const storage = storageFor(situation);
   const steps: Step[] = [
     { kind: 'recordIncarnation', incarnation, storage },
-    ...remainingSteps(observation, incarnation),
+    ...remainingSteps(situation, incarnation),
   ];
-  const obstacle = firstObstacle(observation, BEFORE_RECORDING);
-  return obstacle === undefined ? creating(observation, steps) : blocked(obstacle, steps);
+  const obstacle = firstObstacle(situation, BEFORE_RECORDING);
+  return obstacle === undefined ? creating(situation, steps) : blocked(obstacle, steps);
 }
 
 /**
@@ -130,13 +130,13 @@ function planIdentity(observation: Situation): Decision {
  * recorded again. Without it nothing is done: an empty member started under an old name could outvote the old data.
  */
 function planRebuild(
-  observation: Situation,
+  situation: Situation,
   incarnation: Incarnation,
   clusterId: string | undefined,
 ): Decision {
-  const storage = rebuiltStorage(observation, incarnation);
-  if (incarnation.members.length === 0) return blocked(nothingStamped(observation, incarnation, clusterId));
-  const switched = securityIsUnchanged(observation);
+  const storage = rebuiltStorage(situation, incarnation);
+  if (incarnation.members.length === 0) return blocked(nothingStamped(situation, incarnation, clusterId));
+  const switched = securityIsUnchanged(situation);
   if (switched !== undefined) return blocked(switched, []);
   if (clusterId !== undefined) {
     const rebuilt = { ...incarnation, rebuilt: true };
@@ -144,17 +144,17 @@ function planRebuild(
       { kind: 'recordIncarnation', incarnation: rebuilt, storage, clusterId },
     ]);
   }
-  return blocked(identityUnknown(observation, incarnation), []);
+  return blocked(identityUnknown(situation, incarnation), []);
 }
 
 /** Everything that is missing, in order. What cannot be named yet is named when its turn comes. */
-function remainingSteps(observation: Situation, incarnation: Incarnation): Step[] {
+function remainingSteps(situation: Situation, incarnation: Incarnation): Step[] {
   const members = incarnation.members.map(member => member.name);
-  const isEveryReady = members.every(name => isReady(observation, name));
+  const isEveryReady = members.every(name => isReady(situation, name));
   return [
-    ...bootstrapSteps(observation, incarnation),
-    ...sealingSteps(observation, incarnation),
-    ...(observation.clientService.exists
+    ...bootstrapSteps(situation, incarnation),
+    ...sealingSteps(situation, incarnation),
+    ...(situation.clientService.exists
       ? []
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
     ...(isEveryReady ? [] : [{ kind: 'awaitMembers' as const, members }]),
@@ -162,15 +162,15 @@ function remainingSteps(observation: Situation, incarnation: Incarnation): Step[
 }
 
 /** The steps up to the recorded cluster id; none once it is recorded. */
-function bootstrapSteps(observation: Situation, incarnation: Incarnation): Step[] {
-  const { cluster, membership } = observation;
+function bootstrapSteps(situation: Situation, incarnation: Incarnation): Step[] {
+  const { cluster, membership } = situation;
   if (cluster.status.clusterID !== undefined) return [];
   const { token } = incarnation;
   const members = incarnation.members.map(member => member.name);
-  const version = firstVersion(observation);
+  const version = firstVersion(situation);
   if (membership.known) {
     const identities = membership.members.map(({ name, id }) => ({ name, id }));
-    const unborn = unbornMembers(membership.members, observation);
+    const unborn = unbornMembers(membership.members, situation);
     return [
       ...(unborn.length === 0
         ? []
@@ -178,23 +178,23 @@ function bootstrapSteps(observation: Situation, incarnation: Incarnation): Step[
       { kind: 'recordClusterId', token, elected: { clusterId: membership.clusterId, members: identities } },
     ];
   }
-  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, version, ...bornIn(observation) };
+  const bootstrap: Step = { kind: 'bootstrapMembers', token, members, version, ...bornIn(situation) };
   const afterwards: Step[] = [
     { kind: 'awaitQuorum', token, members },
     { kind: 'recordClusterId', token },
   ];
-  return everythingMade(observation, members) ? afterwards : [bootstrap, ...afterwards];
+  return everythingMade(situation, members) ? afterwards : [bootstrap, ...afterwards];
 }
 
 /**
  * Every member that has started is sealed before clients can write. A member that has not keeps its bootstrap flags for as long
  * as it takes, and sealed when it is seen started.
  */
-function sealingSteps(observation: Situation, { token, members }: Incarnation): Step[] {
-  const { cluster, membership, clientService } = observation;
+function sealingSteps(situation: Situation, { token, members }: Incarnation): Step[] {
+  const { cluster, membership, clientService } = situation;
   // A member that has started by then is sealed when the cluster id is recorded.
   if (cluster.status.clusterID === undefined) return [];
-  const started = observation.members.filter(view => view.started);
+  const started = situation.members.filter(view => view.started);
   const open = unsealed(started);
   if (open.length > 0) return [{ kind: 'sealMembers', members: open }];
   if (membership.known || clientService.exists) return [];
@@ -215,8 +215,8 @@ function unbornMembers(
   return unstarted.filter(name => name !== '' && !pods.some(pod => pod.name === name));
 }
 
-function everythingMade(observation: Situation, members: readonly string[]): boolean {
-  const { cluster, pods, claims, peerService, disruptionBudget } = observation;
+function everythingMade(situation: Situation, members: readonly string[]): boolean {
+  const { cluster, pods, claims, peerService, disruptionBudget } = situation;
   const needsClaims = cluster.status.storage?.kind === 'PersistentVolumeClaim';
   return (
     peerService.exists &&
@@ -230,27 +230,27 @@ function everyPodMade({ pods }: Situation, incarnation: Incarnation): boolean {
   return incarnation.members.every(({ name }) => pods.some(pod => pod.name === name));
 }
 
-function isMemberLost(observation: Situation): boolean {
-  return observation.members.some(view => !view.isLearner && lossOf(observation, view) !== undefined);
+function isMemberLost(situation: Situation): boolean {
+  return situation.members.some(view => !view.isLearner && lossOf(situation, view) !== undefined);
 }
 
 /** Nothing is left but to wait for pods that the specification of now would mend: a rollout makes them again. */
-function isCorrected(observation: Situation, [first]: readonly Step[]): boolean {
+function isCorrected(situation: Situation, [first]: readonly Step[]): boolean {
   return (
     first?.kind === 'awaitMembers' &&
-    observation.pods.some(pod => isUnstarted(pod) && podChanges(observation, pod).asked.length > 0)
+    situation.pods.some(pod => isUnstarted(pod) && podChanges(situation, pod).asked.length > 0)
   );
 }
 
 /** A pod of the incarnation that Kubernetes cannot start: waiting for it would be silence. */
-function troubleOf(observation: Situation, incarnation: Incarnation): Obstacle | undefined {
+function troubleOf(situation: Situation, incarnation: Incarnation): Obstacle | undefined {
   const names = incarnation.members.map(member => member.name);
-  const troubled = observation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
+  const troubled = situation.pods.filter(pod => names.includes(pod.name) && pod.trouble !== undefined);
   if (troubled.length === 0) return undefined;
   const each = troubled.map(pod => `${pod.name}: ${pod.trouble?.reason} (${pod.trouble?.message})`);
   return {
     reason: 'MembersNotStarting',
-    message: [...each, ...noteOnVersion(observation, names)].join('; '),
+    message: [...each, ...noteOnVersion(situation, names)].join('; '),
   };
 }
 

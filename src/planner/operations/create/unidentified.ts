@@ -6,13 +6,13 @@ import { missingStampsMessage, stampsOf, unstampedClaims } from '../../model/ide
 import type { Situation } from '../../model/situation.ts';
 
 /** Claims or pods are there, and nothing proves which cluster their members are. */
-export function identityUnknown(observation: Situation, { token }: Incarnation): Obstacle {
-  const { membership } = observation;
+export function identityUnknown(situation: Situation, { token }: Incarnation): Obstacle {
+  const { membership } = situation;
   const reason = 'IdentityUnknown';
   const exist = `claims or pods of incarnation ${token} exist`;
   if (!membership.known) {
     const instead =
-      restoreWithoutStatus(observation, token) ??
+      restoreWithoutStatus(situation, token) ??
       `${exist}, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`;
     return { reason, message: instead };
   }
@@ -42,14 +42,14 @@ function restoreWithoutStatus({ cluster, claims, pods }: Situation, token: strin
 
 /** Nothing is left of it, or what is left does not say that it belongs to it. */
 export function nothingStamped(
-  observation: Situation,
+  situation: Situation,
   { token }: Incarnation,
   clusterId: string | undefined,
 ): Obstacle {
-  const unstamped = unstampedClaims(observation);
+  const unstamped = unstampedClaims(situation);
   return unstamped.length === 0
-    ? everythingLost(observation, clusterId)
-    : { reason: 'IdentityUnknown', message: missingStampsMessage(observation.cluster, unstamped, token) };
+    ? everythingLost(situation, clusterId)
+    : { reason: 'IdentityUnknown', message: missingStampsMessage(situation.cluster, unstamped, token) };
 }
 
 /** Its own pods have lost what was written on them, and so has everything else. */

@@ -13,17 +13,17 @@ import { identify } from '../../model/steps/row.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What deletion does next; undefined when the resource is not being deleted. */
-export function planDeletion(observation: Situation): Decision | undefined {
-  const { cluster } = observation;
+export function planDeletion(situation: Situation): Decision | undefined {
+  const { cluster } = situation;
   if (!cluster.deleting) return undefined;
   // Without our finalizer the resource is held by somebody else's: nothing of ours is left to do.
   if (!cluster.hasFinalizer) return { kind: 'gone' };
-  if (isOrphaned(observation)) return letGo(orphaning(observation));
-  const before = claimSteps(observation);
+  if (isOrphaned(situation)) return letGo(orphaning(situation));
+  const before = claimSteps(situation);
   const rest: Step[] = [...before, { kind: 'removeFinalizer' }];
-  const { ending } = podsToEnd(observation);
+  const { ending } = podsToEnd(situation);
   // Who hangs is dealt with when the others are gone.
-  if (ending.length === 0) return planStuckPods(observation, 'deleteCluster', rest) ?? letGo(before);
+  if (ending.length === 0) return planStuckPods(situation, 'deleteCluster', rest) ?? letGo(before);
   return operate('deleteCluster', [{ kind: 'deletePods', pods: identify(ending) }, ...rest]);
 }
 

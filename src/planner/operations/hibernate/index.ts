@@ -17,15 +17,15 @@ import { missingPods, sharedObjectSteps, versionsAreKnown } from '../repair/inde
 import { usableClaim } from '../../checks/missing-pods.ts';
 
 /** What hibernation or waking does next; undefined when neither is asked for. It goes before repair, which would undo it. */
-export function planHibernation(observation: Situation): Decision | undefined {
-  const { config, status } = observation.cluster;
-  if (!config.hibernated) return planWake(observation);
+export function planHibernation(situation: Situation): Decision | undefined {
+  const { config, status } = situation.cluster;
+  if (!config.hibernated) return planWake(situation);
   if (status.clusterID === undefined || status.storage?.kind !== 'PersistentVolumeClaim') return undefined;
-  const obstacle = firstObstacle(observation, [namesAreFree, membersAreOurs]);
-  const steps = stops(observation);
+  const obstacle = firstObstacle(situation, [namesAreFree, membersAreOurs]);
+  const steps = stops(situation);
   if (obstacle !== undefined) return blocked(obstacle, steps);
-  if (steps.length === 0) return asleep(observation);
-  const trouble = inTheWay(observation);
+  if (steps.length === 0) return asleep(situation);
+  const trouble = inTheWay(situation);
   return trouble === undefined ? operate('hibernateCluster', steps) : blocked(trouble, steps);
 }
 
@@ -43,32 +43,32 @@ export function planRefusedHibernation({ cluster }: Situation): Decision | undef
  * Services and budget are kept as they should be, so that a woken cluster is found where it was. One that was put to sleep in the middle
  * of a restore says so: others wait for that restore.
  */
-function asleep(observation: Situation): Decision {
-  const steps = sharedObjectSteps(observation);
+function asleep(situation: Situation): Decision {
+  const steps = sharedObjectSteps(situation);
   if (steps.length > 0) return operate('repairCluster', steps);
-  const seconds = nextLookSeconds(observation);
-  const restore = restoreUnderWay(observation.cluster);
+  const seconds = nextLookSeconds(situation);
+  const restore = restoreUnderWay(situation.cluster);
   if (restore === undefined) return idle(seconds);
   const message = `the cluster is hibernated, so the restore from EtcdRestore ${restore.name} waits: set spec.hibernated to false to continue`;
   return blocked({ reason: 'Hibernated', message, waitMs: seconds * 1_000 });
 }
 
-function stops(observation: Situation): Step[] {
-  const rank = ({ name }: PodFacts): number => Number(leads(observation.probes[name]));
-  const pods = observation.pods.filter(pod => pod.owned).sort((a, b) => rank(a) - rank(b));
+function stops(situation: Situation): Step[] {
+  const rank = ({ name }: PodFacts): number => Number(leads(situation.probes[name]));
+  const pods = situation.pods.filter(pod => pod.owned).sort((a, b) => rank(a) - rank(b));
   return pods.map(({ name, uid }) => ({
     kind: 'stopMember',
     member: name,
     uid,
-    claimUid: usableClaim(observation, name)?.uid ?? '',
+    claimUid: usableClaim(situation, name)?.uid ?? '',
     purpose: 'hibernation',
     because: 'spec.hibernated is true',
   }));
 }
 
-function inTheWay(observation: Situation): Obstacle | undefined {
-  const pods = observation.pods.filter(pod => pod.owned);
-  const lost = pods.filter(({ name }) => usableClaim(observation, name) === undefined);
+function inTheWay(situation: Situation): Obstacle | undefined {
+  const pods = situation.pods.filter(pod => pod.owned);
+  const lost = pods.filter(({ name }) => usableClaim(situation, name) === undefined);
   if (lost.length > 0) {
     const names = lost.map(pod => pod.name).join(', ');
     return {
@@ -81,23 +81,23 @@ function inTheWay(observation: Situation): Obstacle | undefined {
   return { reason: 'PodTerminating', message: `waiting until ${ending.join(', ')} is gone` };
 }
 
-function planWake(observation: Situation): Decision | undefined {
-  if (!isWaking({ ...observation.cluster.object, status: observation.cluster.status })) return undefined;
-  const unsafe = firstObstacle(observation, [namesAreFree, membersAreOurs, versionsAreKnown]);
+function planWake(situation: Situation): Decision | undefined {
+  if (!isWaking({ ...situation.cluster.object, status: situation.cluster.status })) return undefined;
+  const unsafe = firstObstacle(situation, [namesAreFree, membersAreOurs, versionsAreKnown]);
   if (unsafe !== undefined) return undefined;
-  const starts = missingPods(observation);
-  const members = memberNames(observation);
+  const starts = missingPods(situation);
+  const members = memberNames(situation);
   const wait: Step = { kind: 'awaitMembers', members };
   if (starts.length > 0) return operate('wakeCluster', [...starts, wait]);
-  return members.every(name => hasComingPod(observation, name)) &&
-    !members.every(name => isReady(observation, name))
+  return members.every(name => hasComingPod(situation, name)) &&
+    !members.every(name => isReady(situation, name))
     ? operate('wakeCluster', [wait])
     : undefined;
 }
 
-function hasComingPod(observation: Situation, name: string): boolean {
-  const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
-  return pod !== undefined && isComing(observation, pod);
+function hasComingPod(situation: Situation, name: string): boolean {
+  const pod = situation.pods.find(candidate => candidate.owned && candidate.name === name);
+  return pod !== undefined && isComing(situation, pod);
 }
 
 export const hibernateCluster: OperationRow = {

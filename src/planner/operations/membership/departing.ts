@@ -8,23 +8,23 @@ import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import type { MemberView } from '../../model/member-view.ts';
 
 /** The view that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
-export function memberToReplace(observation: Situation): MemberView | undefined {
-  const ids = askedIds(observation, 'replaceMember');
-  return observation.members.find(view => view.ours && !view.isLearner && ids.includes(view.id));
+export function memberToReplace(situation: Situation): MemberView | undefined {
+  const ids = askedIds(situation, 'replaceMember');
+  return situation.members.find(view => view.ours && !view.isLearner && ids.includes(view.id));
 }
 
 /** The voter that goes when its successor is there, and why. The member that users name goes first. */
 export const departing = once(findDeparting);
 
 function findDeparting(
-  observation: Situation,
+  situation: Situation,
 ): { readonly view: MemberView; readonly reason: string } | undefined {
-  const asked = memberToReplace(observation);
+  const asked = memberToReplace(situation);
   if (asked !== undefined) {
-    const request = requestUnderWay(observation);
+    const request = requestUnderWay(situation);
     return { view: asked, reason: `${attribution(request ?? {})} requested its replacement` };
   }
-  const losing = observation.members.find(view => willLoseVolume(observation, view));
+  const losing = situation.members.find(view => willLoseVolume(situation, view));
   return losing && { view: losing, reason: 'its volume will be lost when its pod stops' };
 }
 
@@ -32,16 +32,16 @@ function findDeparting(
  * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
  * long as its pod is there.
  */
-function willLoseVolume(observation: Situation, view: MemberView): boolean {
-  const { cluster, claims } = observation;
+function willLoseVolume(situation: Situation, view: MemberView): boolean {
+  const { cluster, claims } = situation;
   const { ours, isLearner, name, probe, pod, claim } = view;
   if (!ours || isLearner || probe === undefined || pod === undefined) return false;
   if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return false;
   if (claim === undefined) return !claims.some(other => other.name === name);
-  return !hasUsableVolume(claim) || claimUidMismatch(observation, claim) !== undefined;
+  return !hasUsableVolume(claim) || claimUidMismatch(situation, claim) !== undefined;
 }
 
 /** How many members there are to be now: one more than asked for, while one that is to go waits for its successor. */
-export function sizeForNow(observation: Situation): number {
-  return observation.cluster.config.size + (departing(observation) === undefined ? 0 : 1);
+export function sizeForNow(situation: Situation): number {
+  return situation.cluster.config.size + (departing(situation) === undefined ? 0 : 1);
 }

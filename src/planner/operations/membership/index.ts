@@ -21,27 +21,27 @@ import { planScale } from './scale.ts';
 import { isStaying, type MemberView } from '../../model/member-view.ts';
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
-export function planMembership(observation: Situation): Decision | undefined {
-  const { members: views } = observation;
-  if (views.length === 0 || observation.cluster.status.clusterID === undefined) return undefined;
+export function planMembership(situation: Situation): Decision | undefined {
+  const { members: views } = situation;
+  if (views.length === 0 || situation.cluster.status.clusterID === undefined) return undefined;
   let passedOver: Decision | undefined;
   for (const planner of [planReplacement, planLearner, planNextRemoval, planRemovedMembers, planScale]) {
-    const decision = planner(observation, views);
+    const decision = planner(situation, views);
     if (decision === undefined) continue;
-    if (decision.kind !== 'operate' || !isSkipped(observation.actor, decision)) return decision;
+    if (decision.kind !== 'operate' || !isSkipped(situation.actor, decision)) return decision;
     passedOver ??= decision;
   }
   return passedOver;
 }
 
 /** The removal after one that left nothing but claims, when it can be done at once. */
-function planNextRemoval(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const left = planRemovedMembers(observation, views);
+function planNextRemoval(situation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const left = planRemovedMembers(situation, views);
   if (left?.kind !== 'operate' || left.step.kind !== 'retireMember' || left.step.pods.length > 0)
     return undefined;
-  const next = planScale(observation, views);
+  const next = planScale(situation, views);
   if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
-  return isHeldUp(observation, next) ? undefined : next;
+  return isHeldUp(situation, next) ? undefined : next;
 }
 
 /**
@@ -49,15 +49,15 @@ function planNextRemoval(observation: Situation, views: readonly MemberView[]): 
  * only for it to be stopped once more. When the removal is not wanted any more, is in the way of something, was aborted or
  * failed, repair does just that.
  */
-export function continueRemoval(observation: Situation): Decision | undefined {
-  if (firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
-  const decision = planMembership(observation);
+export function continueRemoval(situation: Situation): Decision | undefined {
+  if (firstObstacle(situation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
+  const decision = planMembership(situation);
   if (decision?.kind !== 'operate' || decision.step.kind !== 'removeMember') return undefined;
   const { id, replacement } = decision.step;
-  const leaving = observation.members.find(view => view.id === id);
+  const leaving = situation.members.find(view => view.id === id);
   if (replacement !== undefined || leaving === undefined) return undefined;
   if (leaving.isLearner || isStaying(leaving)) return undefined;
-  return isHeldUp(observation, decision) ? undefined : decision;
+  return isHeldUp(situation, decision) ? undefined : decision;
 }
 
 function isHeldUp(situation: Situation, decision: Extract<Decision, { kind: 'operate' }>): boolean {

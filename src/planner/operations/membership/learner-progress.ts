@@ -21,23 +21,23 @@ type Learner = EtcdClusterStatus['learner'];
  * When the learner last made progress as far as is known, in milliseconds since the epoch: now, when it does so now. A time
  * that is still to come counts from now.
  */
-export function lastProgress(observation: Situation, learner: MemberView, pod: PodFacts): number {
-  const { now } = observation;
-  return isProgressing(observation, learner, pod) ? now : notedProgress(observation, learner, pod);
+export function lastProgress(situation: Situation, learner: MemberView, pod: PodFacts): number {
+  const { now } = situation;
+  return isProgressing(situation, learner, pod) ? now : notedProgress(situation, learner, pod);
 }
 
 /** What is remembered of the learner after this pass; while no quorum lists the members, what was remembered before. */
-export function learnerSeen(observation: Situation): Learner {
-  const { cluster, membership, now } = observation;
+export function learnerSeen(situation: Situation): Learner {
+  const { cluster, membership, now } = situation;
   if (!membership.known) return cluster.status.learner;
-  const learner = observation.members.find(({ isLearner }) => isLearner);
+  const learner = situation.members.find(({ isLearner }) => isLearner);
   if (learner === undefined) return undefined;
   const { id, pod } = learner;
-  const before = notedOf(observation, learner);
+  const before = notedOf(situation, learner);
   if (pod === undefined) return before;
-  const noted = notedProgress(observation, learner, pod);
+  const noted = notedProgress(situation, learner, pod);
   const isNews =
-    isProgressing(observation, learner, pod) &&
+    isProgressing(situation, learner, pod) &&
     (before?.applied === undefined || now - noted >= NOTED_EVERY_MS);
   const applied = isNews ? (learner.probe?.raftAppliedIndex ?? before?.applied) : before?.applied;
   return { id, since: timestamp(isNews ? now : noted), ...(applied !== undefined && { applied }) };
@@ -49,12 +49,12 @@ export function isPending({ trouble }: PodFacts): boolean {
 }
 
 /** It is still being brought up, receives the database, or has applied more of the log than was noted. */
-function isProgressing(observation: Situation, learner: MemberView, pod: PodFacts): boolean {
+function isProgressing(situation: Situation, learner: MemberView, pod: PodFacts): boolean {
   if (isComingUp(learner, pod)) return true;
-  if (observation.receiving?.includes(learner.name) === true) return true;
+  if (situation.receiving?.includes(learner.name) === true) return true;
   const { probe } = learner;
   if (probe === undefined) return false;
-  return BigInt(probe.raftAppliedIndex) > appliedBefore(notedOf(observation, learner));
+  return BigInt(probe.raftAppliedIndex) > appliedBefore(notedOf(situation, learner));
 }
 
 /**
@@ -68,9 +68,9 @@ function isComingUp({ started, claim }: MemberView, pod: PodFacts): boolean {
 }
 
 /** One that had no pod for as long as it may make no progress was not blamed then, and its new pod is not blamed for that (seed 3690398299). */
-function notedProgress(observation: Situation, learner: MemberView, { createdAt }: PodFacts): number {
-  const { now } = observation;
-  const noted = parseTimestamp(notedOf(observation, learner)?.since);
+function notedProgress(situation: Situation, learner: MemberView, { createdAt }: PodFacts): number {
+  const { now } = situation;
+  const noted = parseTimestamp(notedOf(situation, learner)?.since);
   const made = Math.min(createdAt, now);
   return noted === undefined || noted > now || made - noted > PATIENCE_MS ? made : noted;
 }

@@ -30,15 +30,15 @@ import { type MemberView } from '../../model/member-view.ts';
 const STUCK_MS = 120_000;
 
 /** The steps that finish the one learner there is; undefined when there is none. */
-export function planLearner(observation: Situation, views: readonly MemberView[]): Decision | undefined {
+export function planLearner(situation: Situation, views: readonly MemberView[]): Decision | undefined {
   const learner = views.find(view => view.isLearner);
   if (learner === undefined) return undefined;
   const obstacle = noForeignMembers(views);
   if (obstacle !== undefined) return blocked(obstacle);
-  const operation = operationOf(observation);
-  const undo = undoOf(observation, operation);
-  const removal = undo ?? removalOf(observation, views, learner);
-  if (removal === undefined) return finish(observation, learner, operation);
+  const operation = operationOf(situation);
+  const undo = undoOf(situation, operation);
+  const removal = undo ?? removalOf(situation, views, learner);
+  if (removal === undefined) return finish(situation, learner, operation);
   const { name: member, id } = learner;
   const expected = views.map(view => view.id);
   const remove: Step = { kind: 'removeMember', member, id, expected, ...removal };
@@ -48,12 +48,12 @@ export function planLearner(observation: Situation, views: readonly MemberView[]
 /** Whether members are added to make good a loss, because somebody asked, or because more are wanted. */
 export const operationOf = once(findOperation);
 
-function findOperation(observation: Situation): Operation {
-  if (askedIds(observation, 'replaceMember').length > 0) return 'replaceMember';
-  const { members: views } = observation;
-  if (departing(observation) !== undefined) return 'replaceMember';
+function findOperation(situation: Situation): Operation {
+  if (askedIds(situation, 'replaceMember').length > 0) return 'replaceMember';
+  const { members: views } = situation;
+  if (departing(situation) !== undefined) return 'replaceMember';
   const learner = views.find(view => view.isLearner)?.name;
-  const open = (observation.cluster.status.replacements ?? []).some(
+  const open = (situation.cluster.status.replacements ?? []).some(
     replacement =>
       awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
   );
@@ -61,14 +61,14 @@ function findOperation(observation: Situation): Operation {
 }
 
 /** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
-function undoOf(observation: Situation, operation: Operation): LearnerRemoval | undefined {
-  const aborted = abortOf(observation, { operation });
+function undoOf(situation: Situation, operation: Operation): LearnerRemoval | undefined {
+  const aborted = abortOf(situation, { operation });
   return aborted && { reason: `${operation} was aborted by ${attribution(aborted)}` };
 }
 
-function finish(observation: Situation, learner: MemberView, operation: Operation): Decision {
+function finish(situation: Situation, learner: MemberView, operation: Operation): Decision {
   const { name: member, id, pod } = learner;
-  const token = observation.cluster.status.incarnation?.token ?? '';
+  const token = situation.cluster.status.incarnation?.token ?? '';
   const ahead: Step[] = [{ kind: 'promoteLearner', member, id }];
   if (pod === undefined) {
     const members = [{ name: member, id, uid: UNKNOWN_ID }];
@@ -78,13 +78,13 @@ function finish(observation: Situation, learner: MemberView, operation: Operatio
   if (pod.deleting)
     return blocked({ reason: 'PodTerminating', message: `waiting until ${member} is gone` }, ahead);
   if (pod.trouble !== undefined) {
-    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); ${fateOf(observation, learner, pod)}`;
+    const message = `${member}: ${pod.trouble.reason} (${pod.trouble.message}); ${fateOf(situation, learner, pod)}`;
     return blocked({ reason: 'MembersNotStarting', message }, ahead);
   }
   // A voter is always sealed: what it acknowledges counts.
   const members = unsealed([learner]);
   if (members.length > 0) return operate(operation, [{ kind: 'sealMembers', members }, ...ahead]);
-  const unwell = everyVoterHealthy(observation.members);
+  const unwell = everyVoterHealthy(situation.members);
   return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
 }
 
@@ -96,35 +96,35 @@ interface LearnerRemoval {
 
 /** What ends a learner that is not wanted, is certain never to become a voter, or took too long. */
 function removalOf(
-  observation: Situation,
+  situation: Situation,
   views: readonly MemberView[],
   learner: MemberView,
 ): LearnerRemoval | undefined {
-  if (views.length > sizeForNow(observation)) return { reason: 'spec.size is lower' };
+  if (views.length > sizeForNow(situation)) return { reason: 'spec.size is lower' };
   const { pod, started } = learner;
   const lost = volumeLossOf(learner);
   if (pod === undefined && lost !== undefined) return { reason: lost };
-  if (pod === undefined && isClaimOfAnother(observation, learner))
+  if (pod === undefined && isClaimOfAnother(situation, learner))
     return { reason: 'the claim with its name belongs to another cluster' };
-  if (pod === undefined && !started && isNameTaken(observation, learner))
+  if (pod === undefined && !started && isNameTaken(situation, learner))
     return { reason: 'the pod or claim with its name is not owned by this EtcdCluster' };
   // What a started learner had is on its volume; without it it would come back empty under an old id.
-  if (started && (pod === undefined ? hasLostData(observation, learner) : saysEmpty(learner)))
+  if (started && (pod === undefined ? hasLostData(situation, learner) : saysEmpty(learner)))
     return { reason: 'its data was lost before it caught up' };
-  return pod === undefined ? undefined : delayOf(observation, learner, pod);
+  return pod === undefined ? undefined : delayOf(situation, learner, pod);
 }
 
 /** Why a learner that has a pod takes too long; undefined while it has time. */
-function delayOf(observation: Situation, learner: MemberView, pod: PodFacts): LearnerRemoval | undefined {
-  const { now } = observation;
+function delayOf(situation: Situation, learner: MemberView, pod: PodFacts): LearnerRemoval | undefined {
+  const { now } = situation;
   const { trouble } = pod;
-  const other = otherClusterOf(observation, learner);
+  const other = otherClusterOf(situation, learner);
   if (other !== undefined)
     return { reason: `its volume contains the data of another cluster, ${other}`, givenUp: true };
-  if (trouble !== undefined && !learner.started && podChanges(observation, pod).asked.length > 0)
+  if (trouble !== undefined && !learner.started && podChanges(situation, pod).asked.length > 0)
     return { reason: 'it did not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
-  if (!isHopeless && now - lastProgress(observation, learner, pod) <= PATIENCE_MS) return undefined;
+  if (!isHopeless && now - lastProgress(situation, learner, pod) <= PATIENCE_MS) return undefined;
   if (trouble === undefined)
     return { reason: 'it received and applied nothing for 10 minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
@@ -142,9 +142,9 @@ function volumeLossOf({ claim }: MemberView): string | undefined {
 }
 
 /** Nothing is to be started on it, and nothing can be made beside it; the next learner has another name. */
-function isClaimOfAnother(observation: Situation, { name }: MemberView): boolean {
-  return observation.claims.some(
-    claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(observation, claim),
+function isClaimOfAnother(situation: Situation, { name }: MemberView): boolean {
+  return situation.claims.some(
+    claim => claim.name === name && claim.token !== undefined && isStampedOtherwise(situation, claim),
   );
 }
 
@@ -163,17 +163,16 @@ function isNameTaken({ pods, claims }: Situation, { name }: MemberView): boolean
   return [...pods, ...claims].some(object => object.name === name && !object.owned);
 }
 
-function hasLostData(observation: Situation, view: MemberView): boolean {
-  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim')
-    return isPodGone(observation, view);
+function hasLostData(situation: Situation, view: MemberView): boolean {
+  if (situation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') return isPodGone(situation, view);
   if (view.claim === undefined || volumeLossOf(view) !== undefined) return true;
-  return claimUidMismatch(observation, view.claim) !== undefined;
+  return claimUidMismatch(situation, view.claim) !== undefined;
 }
 
 /** What becomes of a learner that does not start, for users. */
-function fateOf(observation: Situation, learner: MemberView, pod: PodFacts): string {
+function fateOf(situation: Situation, learner: MemberView, pod: PodFacts): string {
   if (isStuck(learner)) return `it is removed after ${STUCK_MS / 60_000} minutes`;
-  const isAwaited = lastProgress(observation, learner, pod) === observation.now;
+  const isAwaited = lastProgress(situation, learner, pod) === situation.now;
   return isAwaited
     ? 'the operator waits until it is placed; to try with other settings, change the specification'
     : `it is removed after ${PATIENCE_MS / 60_000} minutes`;

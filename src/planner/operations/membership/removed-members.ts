@@ -26,19 +26,16 @@ interface Left {
 }
 
 /** Clears away one removed member; undefined when nothing is left of any, or what is left is waited for. */
-export function planRemovedMembers(
-  observation: Situation,
-  views: readonly MemberView[],
-): Decision | undefined {
-  const left = leftOf(observation, views);
-  const waiting = left.filter(each => waitMs(observation, each) > 0);
+export function planRemovedMembers(situation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const left = leftOf(situation, views);
+  const waiting = left.filter(each => waitMs(situation, each) > 0);
   const due = left.filter(each => !waiting.includes(each));
   const [first] = due;
   // Who waits may be the quorum, and who is listed one of the past.
-  const unexplained = waiting.length < views.length ? undefined : unexplainedLoss(observation, waiting);
+  const unexplained = waiting.length < views.length ? undefined : unexplainedLoss(situation, waiting);
   if (first === undefined) return unexplained && blocked(unexplained);
   const { member, pods, claims } = first;
-  const retention = retentionOf(observation, first);
+  const retention = retentionOf(situation, first);
   const step: Step = {
     kind: 'retireMember',
     member,
@@ -50,21 +47,21 @@ export function planRemovedMembers(
   const obstacle = noForeignMembers(views) ?? unexplained;
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   // What is left of a member that is none any more is in nobody's interest, whatever was aborted.
-  return asRollback(operate(operationOf(observation), [step]));
+  return asRollback(operate(operationOf(situation), [step]));
 }
 
-function leftOf(observation: Situation, views: readonly MemberView[]): Left[] {
-  const token = observation.cluster.status.incarnation?.token;
+function leftOf(situation: Situation, views: readonly MemberView[]): Left[] {
+  const token = situation.cluster.status.incarnation?.token;
   const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
     object.owned &&
     object.token === token &&
     !object.deleting &&
     !views.some(view => view.name === object.name);
-  const pods = observation.pods.filter(isLeft);
+  const pods = situation.pods.filter(isLeft);
   // What a restore put aside is never deleted, also when it was brought back since.
-  const claims = observation.claims.filter(
+  const claims = situation.claims.filter(
     claim =>
-      isLeft(claim) && isDue(claim.keptUntil, observation) && claim.keptByRestore !== true && !isCopy(claim),
+      isLeft(claim) && isDue(claim.keptUntil, situation) && claim.keptByRestore !== true && !isCopy(claim),
   );
   const names = [...new Set([...pods, ...claims].map(({ name }) => name))];
   return names.map(member => ({
@@ -110,9 +107,9 @@ function wasNotNeeded({ removal, uid }: ClaimFacts): boolean {
   return removal === uid;
 }
 
-function unexplainedLoss(observation: Situation, waiting: readonly Left[]): Obstacle | undefined {
+function unexplainedLoss(situation: Situation, waiting: readonly Left[]): Obstacle | undefined {
   if (waiting.length === 0) return undefined;
-  const ms = Math.max(...waiting.map(left => waitMs(observation, left)));
+  const ms = Math.max(...waiting.map(left => waitMs(situation, left)));
   const names = waiting.map(({ member }) => member).join(', ');
   return {
     reason: 'WaitingForMember',

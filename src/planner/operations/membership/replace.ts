@@ -16,84 +16,82 @@ import { replacedLately } from '../../model/replacements.ts';
 import { isHealthy, type MemberView } from '../../model/member-view.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
-export function planReplacement(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const dead = views.filter(view => !view.isLearner && lossOf(observation, view) !== undefined);
-  const [first] = dead.sort((a, b) => graceLeftMs(observation, a) - graceLeftMs(observation, b));
-  if (first === undefined) return planUnproved(observation, views);
-  const step = removal(observation, views, first);
+export function planReplacement(situation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const dead = views.filter(view => !view.isLearner && lossOf(situation, view) !== undefined);
+  const [first] = dead.sort((a, b) => graceLeftMs(situation, a) - graceLeftMs(situation, b));
+  if (first === undefined) return planUnproved(situation, views);
+  const step = removal(situation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
-  const isAsked = memberToReplace(observation)?.id === first.id;
+  const isAsked = memberToReplace(situation)?.id === first.id;
   const obstacle =
     noForeignMembers(views) ??
-    (isAsked ? undefined : graceOver(observation, first)) ??
+    (isAsked ? undefined : graceOver(situation, first)) ??
     quorumSurvivesRemoval(views, first) ??
-    successorMayCome(observation, views);
+    successorMayCome(situation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
-  const exceeded = isAsked ? undefined : tooManyThisHour(observation, first);
+  const exceeded = isAsked ? undefined : tooManyThisHour(situation, first);
   return exceeded === undefined
     ? operate('replaceMember', [step])
-    : withConsent(observation, { step, member: first, why: exceeded });
+    : withConsent(situation, { step, member: first, why: exceeded });
 }
 
 /** Whether a lost voter can be removed now: nothing that takes its time goes before that. */
-export function replacementIsDue(observation: Situation): boolean {
-  return planReplacement(observation, observation.members)?.kind === 'operate';
+export function replacementIsDue(situation: Situation): boolean {
+  return planReplacement(situation, situation.members)?.kind === 'operate';
 }
 
 /**
  * Somebody asked to have a member replaced that is not well, and that nothing proves to be lost. Adding its successor first is
  * what etcd refuses while it is away; removing it first takes a person who says that it may go.
  */
-function planUnproved(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const asked = memberToReplace(observation);
-  if (asked === undefined || isHealthy(asked) || views.length > observation.cluster.config.size)
+function planUnproved(situation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const asked = memberToReplace(situation);
+  if (asked === undefined || isHealthy(asked) || views.length > situation.cluster.config.size)
     return undefined;
-  const request = requestUnderWay(observation);
+  const request = requestUnderWay(situation);
   const reason = `${attribution(request ?? {})} requested its replacement without proof that its data is lost`;
   const expected = views.map(({ id }) => id);
   const { name: member, id } = asked;
   const step: Step = { kind: 'removeMember', member, id, expected, reason, replacement: 'Requested' };
   const obstacle =
-    noForeignMembers(views) ?? quorumSurvivesRemoval(views, asked) ?? successorMayCome(observation, views);
+    noForeignMembers(views) ?? quorumSurvivesRemoval(views, asked) ?? successorMayCome(situation, views);
   if (obstacle !== undefined) return blocked(obstacle, [step]);
   const message = `${member} is not known to be healthy, and nothing proves that its data is lost: it would be removed before its replacement is added, and its volume would be kept`;
-  return withConsent(observation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
+  return withConsent(situation, { step, member: asked, why: { reason: 'NotProvedLost', message } });
 }
 
 /** Nobody takes the place of one who is one too many. */
-function successorMayCome(observation: Situation, views: readonly MemberView[]): Obstacle | undefined {
-  return views.length > observation.cluster.config.size
-    ? undefined
-    : certificateCoversNextMember(observation);
+function successorMayCome(situation: Situation, views: readonly MemberView[]): Obstacle | undefined {
+  return views.length > situation.cluster.config.size ? undefined : certificateCoversNextMember(situation);
 }
 
 function withConsent(
-  observation: Situation,
+  situation: Situation,
   { step, member, why }: { readonly step: Step; readonly member: MemberView; readonly why: Obstacle },
 ): Decision {
-  const answer = consentTo(observation, { operation: 'replaceMember', ids: [member.id] }, why);
+  const answer = consentTo(situation, { operation: 'replaceMember', ids: [member.id] }, why);
   return 'obstacle' in answer
     ? blocked(answer.obstacle, [step])
     : operate('replaceMember', [step], answer.approval);
 }
 
-function removal(observation: Situation, views: readonly MemberView[], { name, id }: MemberView): Step {
+function removal(situation: Situation, views: readonly MemberView[], { name, id }: MemberView): Step {
   const view = views.find(candidate => candidate.id === id);
-  const reason = (view && lossOf(observation, view)) ?? 'its data is lost';
+  const reason = (view && lossOf(situation, view)) ?? 'its data is lost';
   const expected = views.map(candidate => candidate.id);
   return { kind: 'removeMember', member: name, id, expected, reason, replacement: 'Lost' };
 }
 
-function graceOver(observation: Situation, view: MemberView): Obstacle | undefined {
-  const left = graceLeftMs(observation, view);
+function graceOver(situation: Situation, view: MemberView): Obstacle | undefined {
+  const left = graceLeftMs(situation, view);
   if (left === 0) return undefined;
   const { claim } = view;
-  const isExchanged = claim !== undefined && claimUidMismatch(observation, claim) !== undefined;
-  const lost = `${view.name} is lost: ${lossOf(observation, view)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
+  const isExchanged = claim !== undefined && claimUidMismatch(situation, claim) !== undefined;
+  const lost = `${view.name} is lost: ${lossOf(situation, view)}; it is replaced in ${Math.ceil(left / 1_000)} s`;
   return isExchanged
     ? {
         reason: 'ClaimExchanged',
-        message: `${lost} (spec.repair.replaceAfterSeconds); ${confirmClaimInstructions(observation, claim)}`,
+        message: `${lost} (spec.repair.replaceAfterSeconds); ${confirmClaimInstructions(situation, claim)}`,
       }
     : {
         reason: 'WaitingForMember',

@@ -37,59 +37,59 @@ interface Removal {
 const RETRY_MS = 600_000;
 
 /** The next change of size; undefined when the size is as asked for. */
-export function planScale(observation: Situation, views: readonly MemberView[]): Decision | undefined {
-  const { config, status } = observation.cluster;
+export function planScale(situation: Situation, views: readonly MemberView[]): Decision | undefined {
+  const { config, status } = situation.cluster;
   const wanted = config.size;
   // What cannot be carried out changes nothing, as is said of it; a lost member is replaced all the same.
-  const isByPlan = operationOf(observation) === 'scaleCluster';
-  if (isByPlan && specificationIsUsable(observation) !== undefined) return undefined;
+  const isByPlan = operationOf(situation) === 'scaleCluster';
+  if (isByPlan && specificationIsUsable(situation) !== undefined) return undefined;
   // Members of two versions are one thing at a time; a lost member is replaced all the same.
   if (isByPlan && (status.targetVersion ?? '') !== '') return undefined;
-  if (views.length < sizeForNow(observation)) return planAdd(observation, views);
+  if (views.length < sizeForNow(situation)) return planAdd(situation, views);
   if (views.length <= wanted) return undefined;
-  const departs = departing(observation);
-  const [leaving, after] = leavingMembers(observation, views);
+  const departs = departing(situation);
+  const [leaving, after] = leavingMembers(situation, views);
   if (leaving === undefined) return undefined;
   const reason = departs?.reason ?? 'spec.size is lower';
   const operation = departs ? 'replaceMember' : 'scaleCluster';
-  return planRemove(observation, views, { view: leaving, after, operation, reason });
+  return planRemove(situation, views, { view: leaving, after, operation, reason });
 }
 
 /** The voters that go, the next one first; none while there are not more than are asked for. */
-export function leavingMembers(observation: Situation, views: readonly MemberView[]): MemberView[] {
-  const surplus = views.length - observation.cluster.config.size;
+export function leavingMembers(situation: Situation, views: readonly MemberView[]): MemberView[] {
+  const surplus = views.length - situation.cluster.config.size;
   if (surplus <= 0) return [];
-  const departs = departing(observation);
+  const departs = departing(situation);
   return departs === undefined ? leastNeeded(views).slice(0, surplus) : [departs.view];
 }
 
 /** Whether a learner is the next change of the membership. */
-export const isAboutToAdd = once(observation => {
-  const next = planScale(observation, observation.members);
+export const isAboutToAdd = once(situation => {
+  const next = planScale(situation, situation.members);
   return next?.kind === 'operate' && next.plan.some(({ kind }) => kind === 'addLearner');
 });
 
-function planAdd(observation: Situation, views: readonly MemberView[]): Decision {
-  const member = nextMember(observation);
+function planAdd(situation: Situation, views: readonly MemberView[]): Decision {
+  const member = nextMember(situation);
   const expected = views.map(view => view.id);
-  const token = observation.cluster.status.incarnation?.token ?? '';
+  const token = situation.cluster.status.incarnation?.token ?? '';
   // The pod of the learner would count as one of those that stay.
-  const tooLow = budgetIsTooLow(observation, 1);
+  const tooLow = budgetIsTooLow(situation, 1);
   const steps: Step[] = [
-    ...(tooLow === undefined ? [] : [budgetStep(minAvailableNow(observation, 1), tooLow)]),
-    { kind: 'addLearner', member, peerUrl: peerUrlOf(observation.cluster, member), expected },
+    ...(tooLow === undefined ? [] : [budgetStep(minAvailableNow(situation, 1), tooLow)]),
+    { kind: 'addLearner', member, peerUrl: peerUrlOf(situation.cluster, member), expected },
     { kind: 'createMember', token, member, id: UNKNOWN_ID },
     { kind: 'sealMembers', members: [{ name: member, id: UNKNOWN_ID, uid: UNKNOWN_ID }] },
     { kind: 'promoteLearner', member, id: UNKNOWN_ID },
   ];
   const obstacle =
     noForeignMembers(views) ??
-    serialsAreLeft(observation) ??
-    triedLately(observation) ??
+    serialsAreLeft(situation) ??
+    triedLately(situation) ??
     everyVoterHealthy(views) ??
-    certificatesAreGood(observation) ??
-    certificateCoversNextMember(observation);
-  return obstacle === undefined ? operate(operationOf(observation), steps) : blocked(obstacle, steps);
+    certificatesAreGood(situation) ??
+    certificateCoversNextMember(situation);
+  return obstacle === undefined ? operate(operationOf(situation), steps) : blocked(obstacle, steps);
 }
 
 /** A learner of this very specification was given up a while ago: the next one would fare no better. */
@@ -109,7 +109,7 @@ function triedLately({ cluster, now }: Situation): Obstacle | undefined {
 
 /** A leader hands over before it goes: clients would wait two seconds for an election otherwise. */
 function planRemove(
-  observation: Situation,
+  situation: Situation,
   views: readonly MemberView[],
   { view: leaving, after, operation, reason }: Removal,
 ): Decision {
@@ -118,7 +118,7 @@ function planRemove(
   const to = leaving.leads ? successorOf(views, member) : undefined;
   const steps: Step[] = [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
-    ...stopFirst(observation, views, { view: leaving, after, reason }),
+    ...stopFirst(situation, views, { view: leaving, after, reason }),
     { kind: 'removeMember', member, id, expected, reason },
   ];
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of

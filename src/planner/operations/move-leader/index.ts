@@ -7,9 +7,9 @@ import { aboutVoter, askedIds, done, refused } from '../../checks/user-requests.
 import { isHealthy } from '../../model/member-view.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */
-export function planMoveLeader(observation: Situation): Decision | undefined {
-  const ids = askedIds(observation, 'moveLeader');
-  const { members: views } = observation;
+export function planMoveLeader(situation: Situation): Decision | undefined {
+  const ids = askedIds(situation, 'moveLeader');
+  const { members: views } = situation;
   const to = views.find(view => !view.isLearner && ids.includes(view.id));
   const from = views.find(view => view.leads);
   if (to === undefined || from?.id === to.id) return undefined;

@@ -12,18 +12,18 @@ import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
 /** The step that lets clients come to members again; none when `next`, which is to be done now, is why they do not. */
-export function clientRoutingSteps(observation: Situation, next: Decision): Step[] {
-  const { cluster, pods } = observation;
+export function clientRoutingSteps(situation: Situation, next: Decision): Step[] {
+  const { cluster, pods } = situation;
   if (cluster.deleting || cluster.status.clusterID === undefined) return [];
   if (restoreUnderWay(cluster) !== undefined) return [];
-  const names = memberNames(observation);
+  const names = memberNames(situation);
   const found = pods.filter(
     pod =>
       pod.owned &&
       !pod.deleting &&
       names.includes(pod.name) &&
-      !isToStop(observation, pod, next) &&
-      mayServe(observation, pod),
+      !isToStop(situation, pod, next) &&
+      mayServe(situation, pod),
   );
   return found.length === 0 ? [] : [{ kind: 'admitMembers', pods: identify(found) }];
 }
@@ -38,12 +38,12 @@ export function isWithdrawnOnly({ pods }: Situation, steps: readonly Step[]): bo
 const TAKES_DOWN: readonly StepKind[] = ['stopMember', 'replaceImage', 'defragmentMember'];
 
 /** Whether a step is about to stop it, or it is led away from and goes after those that are being removed now. */
-function isToStop(observation: Situation, { uid, clients }: PodFacts, next: Decision): boolean {
+function isToStop(situation: Situation, { uid, clients }: PodFacts, next: Decision): boolean {
   if (next.kind !== 'operate') return false;
   const { operation, step } = next;
   if (TAKES_DOWN.includes(step.kind) && 'uid' in step && step.uid === uid) return true;
   if (clients !== 'withdrawn' || operation !== 'scaleCluster') return false;
-  return leavingMembers(observation, observation.members).some(({ pod }) => pod?.uid === uid);
+  return leavingMembers(situation, situation.members).some(({ pod }) => pod?.uid === uid);
 }
 
 /** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first, and a learner is to vote. */

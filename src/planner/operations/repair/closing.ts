@@ -21,40 +21,40 @@ import { missingPods, versionsAreKnown } from './index.ts';
  * None while the cluster serves no clients on request: while it hibernates, is deleted, or is fenced for a restore.
  * Before all of them members are kept from eviction.
  */
-export function closingSteps(observation: Situation, stopped: Work | undefined): Step[] {
-  const { cluster } = observation;
+export function closingSteps(situation: Situation, stopped: Work | undefined): Step[] {
+  const { cluster } = situation;
   if (cluster.deleting || cluster.config.hibernated || cluster.status.clusterID === undefined) return [];
-  const raising = raisingSteps(observation);
+  const raising = raisingSteps(situation);
   if (raising.length > 0 || stopped === undefined) return raising;
   if (restoreUnderWay(cluster) !== undefined || stopped.operation === 'restoreCluster') return [];
   const unsafe = [peerServiceNameIsFree, membersAreOurs, versionsAreKnown, securityIsUnchanged];
-  if (firstObstacle(observation, unsafe) !== undefined) return [];
-  const taken = takenDown(observation);
-  const starts = missingPods(observation).filter(
+  if (firstObstacle(situation, unsafe) !== undefined) return [];
+  const taken = takenDown(situation);
+  const starts = missingPods(situation).filter(
     step => step.kind === 'restartMember' && taken.includes(step.member),
   );
   if (starts.length > 0) return starts;
-  const back = takingBack(observation);
-  return back.length > 0 ? back : loweringSteps(observation);
+  const back = takingBack(situation);
+  return back.length > 0 ? back : loweringSteps(situation);
 }
 
 /** Members without a pod that the operator stopped, as their claims say, and those that it has not woken yet when others are awake. */
-function takenDown(observation: Situation): string[] {
-  const { claims, cluster, pods } = observation;
-  const gone = membersWithoutPod(observation);
+function takenDown(situation: Situation): string[] {
+  const { claims, cluster, pods } = situation;
+  const gone = membersWithoutPod(situation);
   const isWaking =
     cluster.status.operation?.type === 'wakeCluster' &&
-    pods.some(pod => pod.owned && memberNames(observation).includes(pod.name));
+    pods.some(pod => pod.owned && memberNames(situation).includes(pod.name));
   if (isWaking) return gone;
   return gone.filter(name => claims.some(claim => claim.name === name && claim.stopped !== undefined));
 }
 
 /** A member that does not start with the version that it was given gets back the one that it ran. */
-function takingBack(observation: Situation): Step[] {
-  const { goal } = observation;
+function takingBack(situation: Situation): Step[] {
+  const { goal } = situation;
   if (goal.kind !== 'go' || allHaveRun(goal)) return [];
-  const failed = failedMember(observation, goal);
+  const failed = failedMember(situation, goal);
   if (failed === undefined) return [];
-  const decision = afterFailure(observation, goal, failed);
+  const decision = afterFailure(situation, goal, failed);
   return decision.kind === 'operate' ? [decision.step] : [];
 }

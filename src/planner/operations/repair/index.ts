@@ -39,38 +39,38 @@ import type { Situation } from '../../model/situation.ts';
 import { whyStuck } from '../../checks/stuck-pods.ts';
 
 /** What repair does next; undefined when nothing is missing. */
-export function planRepair(observation: Situation): Decision | undefined {
-  const shared = sharedObjectSteps(observation);
-  const pods = missingPods(observation);
+export function planRepair(situation: Situation): Decision | undefined {
+  const shared = sharedObjectSteps(situation);
+  const pods = missingPods(situation);
   const [first] = shared;
   const isFailing =
-    first !== undefined && hasFailed(observation.actor, { operation: 'repairCluster', step: first });
+    first !== undefined && hasFailed(situation.actor, { operation: 'repairCluster', step: first });
   const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
-  const obstacle = firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs, versionsAreKnown]);
+  const obstacle = firstObstacle(situation, [peerServiceNameIsFree, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length > 0 ? operate('repairCluster', steps) : undefined;
 }
 
 /** Members are started and replaced under whatever stands where clients look for them; nothing else is done meanwhile. */
-export function planNameConflicts(observation: Situation): Decision | undefined {
-  const taken = namesAreFree(observation);
+export function planNameConflicts(situation: Situation): Decision | undefined {
+  const taken = namesAreFree(situation);
   return taken && blocked(taken);
 }
 
 /** What is waited for when nothing else is to be done: said, so that nobody has to guess. */
-export function planUnstartedMembers(observation: Situation): Decision | undefined {
-  const lost = firstObstacle(observation, [
+export function planUnstartedMembers(situation: Situation): Decision | undefined {
+  const lost = firstObstacle(situation, [
     podsAreNotEnding,
     podNamesAreFree,
-    () => claimUidsMatch(observation, membersWithoutPod(observation)),
+    () => claimUidsMatch(situation, membersWithoutPod(situation)),
     membersHaveTheirData,
   ]);
   return lost && blocked(lost);
 }
 
 /** Shared objects that are missing or were edited. */
-export function sharedObjectSteps(observation: Situation): Step[] {
-  return [...missingObjects(observation), ...editedObjects(observation)];
+export function sharedObjectSteps(situation: Situation): Step[] {
+  return [...missingObjects(situation), ...editedObjects(situation)];
 }
 
 function editedObjects(situation: Situation): Step[] {
@@ -92,8 +92,8 @@ function editedObjects(situation: Situation): Step[] {
   return objects.length === 0 ? [] : [{ kind: 'applyObjects', objects, ...ofBudget(situation, objects) }];
 }
 
-function missingObjects(observation: Situation): Step[] {
-  const { cluster, peerService, clientService, disruptionBudget, membership, pods } = observation;
+function missingObjects(situation: Situation): Step[] {
+  const { cluster, peerService, clientService, disruptionBudget, membership, pods } = situation;
   // Clients come when every member that has started is sealed, and only a quorum says which have started.
   const isUnsure = !membership.known && pods.some(pod => pod.owned && pod.firstStart === 'open');
   const found: Record<SharedObject, boolean> = {
@@ -106,7 +106,7 @@ function missingObjects(observation: Situation): Step[] {
   );
   if (objects.length === 0) return [];
   const named = objects.map(object => ({ object }));
-  return [{ kind: 'ensureObjects', objects, ...ofBudget(observation, named) }];
+  return [{ kind: 'ensureObjects', objects, ...ofBudget(situation, named) }];
 }
 
 function ofBudget(
@@ -118,37 +118,36 @@ function ofBudget(
 }
 
 /** Members without a pod whose volume is there: all of them, in no order, also when quorum is lost. */
-export function missingPods(observation: Situation): Step[] {
-  const token = observation.cluster.status.incarnation?.token;
+export function missingPods(situation: Situation): Step[] {
+  const token = situation.cluster.status.incarnation?.token;
   if (token === undefined) return [];
-  return membersWithoutPod(observation).flatMap((member): Step[] => {
-    const claimUid = usableClaim(observation, member)?.uid;
+  return membersWithoutPod(situation).flatMap((member): Step[] => {
+    const claimUid = usableClaim(situation, member)?.uid;
     if (claimUid === undefined) return [];
-    const isLearner = observation.members.some(view => view.name === member && view.isLearner);
-    const last = lastVersion(observation, member);
-    const image = asItRan(observation, member, last.version);
+    const isLearner = situation.members.some(view => view.name === member && view.isLearner);
+    const last = lastVersion(situation, member);
+    const image = asItRan(situation, member, last.version);
     const learner = isLearner ? { isLearner } : {};
     return [{ kind: 'restartMember', token, member, claimUid, ...last, ...image, ...learner }];
   });
 }
 
 /** The repository of a specification whose upgrade was stopped may be what was wrong with it. */
-function asItRan(observation: Situation, member: string, version: string | undefined): { image?: string } {
-  const { generation, status } = observation.cluster;
+function asItRan(situation: Situation, member: string, version: string | undefined): { image?: string } {
+  const { generation, status } = situation.cluster;
   const { upgradeFailure, currentVersion = '' } = status;
   if (upgradeFailure?.generation !== generation) return {};
-  return fromFormerImage(observation, member, version ?? currentVersion);
+  return fromFormerImage(situation, member, version ?? currentVersion);
 }
 
 /**
  * Nothing is started on data of an unknown version: what the specification asks for may be minors away, and etcd itself keeps
  * nobody from skipping one.
  */
-export function versionsAreKnown(observation: Situation): Obstacle | undefined {
-  if ((observation.cluster.status.currentVersion ?? '') !== '') return undefined;
-  const unknown = membersWithoutPod(observation).filter(
-    name =>
-      usableClaim(observation, name) !== undefined && lastVersion(observation, name).version === undefined,
+export function versionsAreKnown(situation: Situation): Obstacle | undefined {
+  if ((situation.cluster.status.currentVersion ?? '') !== '') return undefined;
+  const unknown = membersWithoutPod(situation).filter(
+    name => usableClaim(situation, name) !== undefined && lastVersion(situation, name).version === undefined,
   );
   if (unknown.length === 0) return undefined;
   return {
@@ -158,12 +157,12 @@ export function versionsAreKnown(observation: Situation): Obstacle | undefined {
 }
 
 /** A pod that is being deleted keeps its name until its node says that it is gone. */
-function podsAreNotEnding(observation: Situation): Obstacle | undefined {
-  const members = memberNames(observation);
-  const pods = observation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
+function podsAreNotEnding(situation: Situation): Obstacle | undefined {
+  const members = memberNames(situation);
+  const pods = situation.pods.filter(pod => pod.owned && pod.deleting && members.includes(pod.name));
   const ending = pods.map(pod => pod.name);
   if (ending.length === 0) return undefined;
-  const stuck = pods.filter(pod => isTerminationOverdue(pod, observation.now)).map(whyStuck);
+  const stuck = pods.filter(pod => isTerminationOverdue(pod, situation.now)).map(whyStuck);
   return {
     reason: 'PodTerminating',
     message: [`waiting until ${ending.join(', ')} is gone before it is started again`, ...stuck].join('; '),
@@ -171,12 +170,12 @@ function podsAreNotEnding(observation: Situation): Obstacle | undefined {
 }
 
 /** A member has no pod where something else, or a pod whose owner somebody took away, bears its name. */
-function podNamesAreFree(observation: Situation): Obstacle | undefined {
-  const members = memberNames(observation);
-  const taken = observation.pods.filter(pod => !pod.owned && members.includes(pod.name));
+function podNamesAreFree(situation: Situation): Obstacle | undefined {
+  const members = memberNames(situation);
+  const taken = situation.pods.filter(pod => !pod.owned && members.includes(pod.name));
   if (taken.length === 0) return undefined;
   const names = taken.map(({ name }) => name).join(', ');
-  const { name, namespace, uid, status } = observation.cluster;
+  const { name, namespace, uid, status } = situation.cluster;
   const keep =
     status.storage?.kind === 'EmptyDir'
       ? `if it runs the member, it contains the data: restore its controlling owner, EtcdCluster ${name} (uid ${uid}); if not, delete it`
@@ -188,34 +187,34 @@ function podNamesAreFree(observation: Situation): Obstacle | undefined {
 }
 
 /** Claims without stamps that may be what a quorum waits for: of members that lack one, or of nobody knows whom. */
-function claimsInQuestion(observation: Situation, lost: readonly string[]): ClaimFacts[] {
-  const { membership, namesSeen } = observation;
-  return unstampedClaims(observation).filter(
+function claimsInQuestion(situation: Situation, lost: readonly string[]): ClaimFacts[] {
+  const { membership, namesSeen } = situation;
+  return unstampedClaims(situation).filter(
     ({ name }) => lost.includes(name) || (!membership.known && namesSeen.includes(name)),
   );
 }
 
-function membersHaveTheirData(observation: Situation): Obstacle | undefined {
-  const lost = membersWithoutPod(observation).filter(name => usableClaim(observation, name) === undefined);
-  const unstamped = claimsInQuestion(observation, lost);
+function membersHaveTheirData(situation: Situation): Obstacle | undefined {
+  const lost = membersWithoutPod(situation).filter(name => usableClaim(situation, name) === undefined);
+  const unstamped = claimsInQuestion(situation, lost);
   if (unstamped.length > 0) {
-    const { cluster } = observation;
+    const { cluster } = situation;
     const token = cluster.status.incarnation?.token ?? '';
     return { reason: 'ClaimsUnstamped', message: missingStampsMessage(cluster, unstamped, token) };
   }
-  const stray = observation.claims.filter(
+  const stray = situation.claims.filter(
     claim =>
       claim.owned &&
       lost.includes(claim.name) &&
       hasUsableVolume(claim) &&
-      isStampedOtherwise(observation, claim),
+      isStampedOtherwise(situation, claim),
   );
   if (stray.length > 0)
-    return { reason: 'ClaimsUnstamped', message: conflictingStampsMessage(observation.cluster, stray) };
-  const all = lossOfAll(observation);
+    return { reason: 'ClaimsUnstamped', message: conflictingStampsMessage(situation.cluster, stray) };
+  const all = lossOfAll(situation);
   if (all !== undefined || lost.length === 0) return all;
   // A quorum lists who is lost, and a member that is not known by its URL is not replaced.
-  const strangers = noForeignMembers(observation.members);
+  const strangers = noForeignMembers(situation.members);
   if (strangers !== undefined) return strangers;
   return {
     reason: 'MemberLost',

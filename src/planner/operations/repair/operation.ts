@@ -22,9 +22,9 @@ export const repairCluster: OperationRow = {
 };
 
 /** Certificates, seals, Services, pods, stamps and labels: nothing of what repair puts back is missing, and no clients are kept out. */
-function nothingIsMissing(observation: Situation): boolean {
-  const { membership, cluster } = observation;
-  if (goesToSleep(observation)) return sharedObjectSteps(observation).length === 0;
+function nothingIsMissing(situation: Situation): boolean {
+  const { membership, cluster } = situation;
+  if (goesToSleep(situation)) return sharedObjectSteps(situation).length === 0;
   // Who is to be sealed and stamped is known when a quorum lists the members.
   if (cluster.status.clusterID !== undefined && !membership.known) return false;
   const planners = [
@@ -36,7 +36,7 @@ function nothingIsMissing(observation: Situation): boolean {
     planClaimLabels,
   ];
   return (
-    planners.every(planner => planner(observation) === undefined) &&
-    clientRoutingSteps(observation, idle(nextLookSeconds(observation))).length === 0
+    planners.every(planner => planner(situation) === undefined) &&
+    clientRoutingSteps(situation, idle(nextLookSeconds(situation))).length === 0
   );
 }

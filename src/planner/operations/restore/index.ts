@@ -27,27 +27,27 @@ import { podChanges } from '../../checks/pod-changes.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
 
 /** What a restore does next; undefined when there is none, or when its first member has been opened. */
-export function planRestore(observation: Situation): Decision | undefined {
-  const { cluster, restores = [] } = observation;
+export function planRestore(situation: Situation): Decision | undefined {
+  const { cluster, restores = [] } = situation;
   const under = restoreUnderWay(cluster);
-  if (under !== undefined && !isGivenUp(observation)) {
+  if (under !== undefined && !isGivenUp(situation)) {
     const isFormed = cluster.status.clusterID !== undefined;
     // Nothing of it is left, and no client was let in: as if it had not formed.
-    const isLost = isFormed && !isOpened(observation) && isTotalLoss(observation);
+    const isLost = isFormed && !isOpened(situation) && isTotalLoss(situation);
     if (isFormed && !isLost) return undefined;
     const restore = restores.find(({ uid }) => uid === under.uid);
-    if (restore === undefined) return undo(observation, under);
-    const goingOn = () => (isLost ? lostAgain(observation, restore) : seeding(observation, restore));
-    return abandoning(observation, restore) ?? withSubject(restore.uid, goingOn());
+    if (restore === undefined) return undo(situation, under);
+    const goingOn = () => (isLost ? lostAgain(situation, restore) : seeding(situation, restore));
+    return abandoning(situation, restore) ?? withSubject(restore.uid, goingOn());
   }
-  const [next] = candidates(observation);
-  if (next?.source === undefined || whyNotAccepted(observation, next) !== undefined) return undefined;
-  return abandoning(observation, next) ?? withSubject(next.uid, beginning(observation, next));
+  const [next] = candidates(situation);
+  if (next?.source === undefined || whyNotAccepted(situation, next) !== undefined) return undefined;
+  return abandoning(situation, next) ?? withSubject(next.uid, beginning(situation, next));
 }
 
 /** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
-function lostAgain(observation: Situation, { name }: RestoreOfCluster): Decision {
-  const { reason, message } = totalLoss(observation);
+function lostAgain(situation: Situation, { name }: RestoreOfCluster): Decision {
+  const { reason, message } = totalLoss(situation);
   return blocked({
     reason,
     message: `${message}. To return to the state before the restore, delete EtcdRestore ${name}, or abort it`,
@@ -55,14 +55,14 @@ function lostAgain(observation: Situation, { name }: RestoreOfCluster): Decision
 }
 
 /** What ends a restore: clients are let in when every member is there, serves, and has the revision. */
-export function planRestoreCompletion(observation: Situation): Decision | undefined {
-  const { cluster, clientService } = observation;
+export function planRestoreCompletion(situation: Situation): Decision | undefined {
+  const { cluster, clientService } = situation;
   const under = restoreUnderWay(cluster);
   if (under === undefined || cluster.status.clusterID === undefined) return undefined;
   // Nobody would become ready.
-  if (isTotalLoss(observation)) return undefined;
-  const { members: views } = observation;
-  const members = memberNames(observation);
+  if (isTotalLoss(situation)) return undefined;
+  const { members: views } = situation;
+  const members = memberNames(situation);
   const ready = views.filter(({ pod }) => pod?.ready === true && !pod.deleting);
   const serving = views.filter(view => !view.isLearner && isHealthy(view) && hasRevision(view.probe, under));
   const isWhole = views.length === cluster.config.size;
@@ -74,7 +74,7 @@ export function planRestoreCompletion(observation: Situation): Decision | undefi
     { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid } },
   ];
   // What cannot be carried out adds nobody (operations/membership/scale.ts).
-  const unusable = isWhole ? undefined : specificationIsUsable(observation);
+  const unusable = isWhole ? undefined : specificationIsUsable(situation);
   if (unusable !== undefined && ready.length === views.length) return blocked(unusable, steps);
   if (isWhole && ready.length === views.length && serving.length < views.length) {
     const silent = views.filter(view => !serving.includes(view)).map(({ name }) => name);
@@ -85,62 +85,62 @@ export function planRestoreCompletion(observation: Situation): Decision | undefi
 }
 
 /** The old members are stopped, and the new incarnation is recorded. */
-function beginning(observation: Situation, restore: RestoreOfCluster): Decision {
-  const { cluster } = observation;
+function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
+  const { cluster } = situation;
   const { name, uid } = restore;
-  const incarnation = nextIncarnation(observation, restore);
+  const incarnation = nextIncarnation(situation, restore);
   const from = cluster.status.incarnation?.token;
-  const keep = identify(observation.claims.filter(claim => claim.owned));
+  const keep = identify(situation.claims.filter(claim => claim.owned));
   const change: StepOf<'switchIncarnation'> = {
     kind: 'switchIncarnation',
     restore: { name, uid },
     ...(from !== undefined && { from }),
     incarnation,
-    storage: cluster.status.storage ?? storageFor(observation),
-    members: from === undefined ? [] : memberNames(observation),
+    storage: cluster.status.storage ?? storageFor(situation),
+    members: from === undefined ? [] : memberNames(situation),
     keep,
   };
-  const rest = [change, ...seedingSteps(observation, restore, incarnation)];
-  return fenced(observation, rest, { restore: change.restore, incarnation, storage: change.storage });
+  const rest = [change, ...seedingSteps(situation, restore, incarnation)];
+  return fenced(situation, rest, { restore: change.restore, incarnation, storage: change.storage });
 }
 
 /**
  * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
  * not run, and are stopped as soon as the incarnation is another one.
  */
-function fence(observation: Situation, trial?: StepOf<'fenceMembers'>['trial']): Step[] {
-  const { clientService } = observation;
-  const witnesses = witnessesOf(observation);
-  const pods = identify(podsToEnd(observation).ending.filter(pod => !witnesses.includes(pod)));
+function fence(situation: Situation, trial?: StepOf<'fenceMembers'>['trial']): Step[] {
+  const { clientService } = situation;
+  const witnesses = witnessesOf(situation);
+  const pods = identify(podsToEnd(situation).ending.filter(pod => !witnesses.includes(pod)));
   const isOpen = clientService.exists && clientService.owned;
   return pods.length === 0 && !isOpen ? [] : [{ kind: 'fenceMembers', pods, ...(trial && { trial }) }];
 }
 
 /** Pods whose last words are all that proves that their volumes are empty, while every volume is lost. */
-function witnessesOf(observation: Situation): readonly PodFacts[] {
-  if (!isTotalLoss(observation)) return [];
-  return observation.pods.filter(pod => pod.owned && saysEmpty(lastKnownView(observation, pod.name)));
+function witnessesOf(situation: Situation): readonly PodFacts[] {
+  if (!isTotalLoss(situation)) return [];
+  return situation.pods.filter(pod => pod.owned && saysEmpty(lastKnownView(situation, pod.name)));
 }
 
 /** The rest of a restore, which goes on only when no pod of the members before is left. */
 function fenced(
-  observation: Situation,
+  situation: Situation,
   rest: readonly Step[],
   trial?: StepOf<'fenceMembers'>['trial'],
 ): Decision {
-  const first = fence(observation, trial);
+  const first = fence(situation, trial);
   if (first.length > 0) return operate('restoreCluster', [...first, ...rest]);
-  return planStuckPods(observation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
+  return planStuckPods(situation, 'restoreCluster', rest) ?? operate('restoreCluster', rest);
 }
 
-function nextIncarnation(observation: Situation, restore: RestoreOfCluster): Incarnation {
-  const { cluster } = observation;
-  const seed = firstRestored(observation);
+function nextIncarnation(situation: Situation, restore: RestoreOfCluster): Incarnation {
+  const { cluster } = situation;
+  const seed = firstRestored(situation);
   const { source, name, uid } = restore;
   const revisionBump = bumpFor(cluster, restore);
   const revision = restoredRevision(source ?? {}, revisionBump);
   return {
-    token: nextToken(observation),
+    token: nextToken(situation),
     members: [memberOf(cluster, seed)],
     restore: {
       name,
@@ -153,26 +153,26 @@ function nextIncarnation(observation: Situation, restore: RestoreOfCluster): Inc
   };
 }
 
-function seeding(observation: Situation, restore: RestoreOfCluster): Decision {
-  const { incarnation } = observation.cluster.status;
+function seeding(situation: Situation, restore: RestoreOfCluster): Decision {
+  const { incarnation } = situation.cluster.status;
   if (incarnation === undefined) throw new RangeError('a restore is under way without an incarnation');
-  const steps = seedingSteps(observation, restore, incarnation);
+  const steps = seedingSteps(situation, restore, incarnation);
   // Somebody may have started one late: what was decided before the others were stopped. A pod that failed as a whole, as when it was
   // evicted, is started again by no kubelet. One that never started is made again when the specification was corrected.
-  const before = observation.pods.filter(
+  const before = situation.pods.filter(
     pod =>
       pod.owned &&
-      (pod.token !== incarnation.token || pod.phase === 'Failed' || isOutdatedUnstarted(observation, pod)),
+      (pod.token !== incarnation.token || pod.phase === 'Failed' || isOutdatedUnstarted(situation, pod)),
   );
-  if (before.length > 0) return fenced({ ...observation, pods: before }, steps);
-  const foreign = membersAreOurs(observation);
+  if (before.length > 0) return fenced({ ...situation, pods: before }, steps);
+  const foreign = membersAreOurs(situation);
   if (foreign !== undefined) return blocked(foreign, steps);
   const member = incarnation.members[0]?.name ?? '';
-  const seed = observation.pods.find(pod => pod.owned && pod.name === member);
+  const seed = situation.pods.find(pod => pod.owned && pod.name === member);
   const lack =
-    lackOfListing(observation, member) ??
-    lackOfVolume(observation, member) ??
-    lackOfSeed(observation, seed?.name ?? '');
+    lackOfListing(situation, member) ??
+    lackOfVolume(situation, member) ??
+    lackOfSeed(situation, seed?.name ?? '');
   if (lack !== undefined) return blocked(lack, steps);
   if (seed?.trouble !== undefined) {
     const message = `${seed.name}: ${seed.trouble.reason} (${seed.trouble.message})`;
@@ -181,17 +181,17 @@ function seeding(observation: Situation, restore: RestoreOfCluster): Decision {
   return operate('restoreCluster', steps);
 }
 
-function isOutdatedUnstarted(observation: Situation, pod: PodFacts): boolean {
-  return pod.unstarted === true && podChanges(observation, pod).asked.length > 0;
+function isOutdatedUnstarted(situation: Situation, pod: PodFacts): boolean {
+  return pod.unstarted === true && podChanges(situation, pod).asked.length > 0;
 }
 
 /** From the recorded incarnation to the recorded cluster id. */
 function seedingSteps(
-  observation: Situation,
+  situation: Situation,
   restore: RestoreOfCluster,
   { token, members }: Incarnation,
 ): Step[] {
-  const { pods, claims, membership } = observation;
+  const { pods, claims, membership } = situation;
   const member = members[0]?.name ?? '';
   const of = { restore: { name: restore.name, uid: restore.uid }, token, member };
   const claimUid = claims.find(claim => claim.owned && claim.name === member)?.uid ?? '';
@@ -199,10 +199,10 @@ function seedingSteps(
   const unpack: Step = { kind: 'unpackBackup', ...of };
   const start: Step = { kind: 'startSeed', ...of, claimUid };
   const wait: Step = { kind: 'awaitQuorum', token, members: [member] };
-  const record = recordStep(observation, token);
-  const stale = staleAlarms(observation);
+  const record = recordStep(situation, token);
+  const stale = staleAlarms(situation);
   const disarm: Step[] = stale.length === 0 ? [] : [{ kind: 'disarmAlarms', alarms: stale }];
-  const recorded = observation.cluster.status.incarnation;
+  const recorded = situation.cluster.status.incarnation;
   const done = recorded?.token === token ? recorded.restore : undefined;
   if (done?.seeded !== true) return [...(done?.filled === true ? [] : [fill]), unpack, start, wait, record];
   const isStarted = pods.some(pod => pod.owned && pod.name === member);
@@ -235,28 +235,28 @@ function recordStep({ membership }: Situation, token: string): Step {
  * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
  * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
  */
-function abandoning(observation: Situation, restore: RestoreOfCluster): Decision | undefined {
+function abandoning(situation: Situation, restore: RestoreOfCluster): Decision | undefined {
   const { name, uid } = restore;
-  const { aborted } = observation.actor;
+  const { aborted } = situation.actor;
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
   const because = `aborted by ${attribution(aborted)}`;
-  const isUnder = restoreUnderWay(observation.cluster)?.uid === uid;
+  const isUnder = restoreUnderWay(situation.cluster)?.uid === uid;
   const steps: readonly Step[] = [
     { kind: 'abandonRestore', restore: { name, uid }, because },
-    ...(isUnder ? [...fence(observation), ...undoingSteps(observation, { name, uid })] : []),
+    ...(isUnder ? [...fence(situation), ...undoingSteps(situation, { name, uid })] : []),
   ];
   return withSubject(uid, asRollback(operate('restoreCluster', steps)));
 }
 
 /** Back to what was before. Pods of the new incarnation are stopped; the old ones are started again by repair. */
-function undo(observation: Situation, { name, uid }: RestoreIdentity): Decision {
-  const decision = fenced(observation, undoingSteps(observation, { name, uid }));
+function undo(situation: Situation, { name, uid }: RestoreIdentity): Decision {
+  const decision = fenced(situation, undoingSteps(situation, { name, uid }));
   return withSubject(uid, decision.kind === 'operate' ? asRollback(decision) : decision);
 }
 
 /** The volume that was restored onto goes: no client ever wrote to it, and all that is on it comes from the backup. */
-function undoingSteps(observation: Situation, restore: RestoreIdentity): readonly Step[] {
-  const { cluster, claims, restoresEnded = [] } = observation;
+function undoingSteps(situation: Situation, restore: RestoreIdentity): readonly Step[] {
+  const { cluster, claims, restoresEnded = [] } = situation;
   const { token } = cluster.status.incarnation ?? {};
   const restored = claims.filter(
     claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
@@ -264,7 +264,7 @@ function undoingSteps(observation: Situation, restore: RestoreIdentity): readonl
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
   const former = cluster.status.previousIncarnation?.incarnation?.token;
   const kept = claims.filter(claim => claim.keptByRestore === true && claim.token === former);
-  const pods = identify(witnessesOf(observation));
+  const pods = identify(witnessesOf(situation));
   return [
     { kind: 'revertRestore', restore, because, claims: identify(restored), kept: identify(kept), pods },
   ];

@@ -46,40 +46,40 @@ interface Outdated {
 }
 
 /** Goes on with a member that a rollout has stopped or started; undefined when none is in between. Before repair. */
-export function continueRollout(observation: Situation): Decision | undefined {
-  const { status } = observation.cluster;
+export function continueRollout(situation: Situation): Decision | undefined {
+  const { status } = situation.cluster;
   if (status.operation?.type !== 'rolloutCluster') return undefined;
-  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
-  const later = rolloutSteps(observation, outdated(observation));
-  const gone = membersWithoutPod(observation);
-  const restarts = gone.flatMap(member => restart(observation, member));
-  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  if (firstObstacle(situation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const later = rolloutSteps(situation, outdated(situation));
+  const gone = membersWithoutPod(situation);
+  const restarts = gone.flatMap(member => restart(situation, member));
+  if (gone.some(member => usableClaim(situation, member) === undefined)) return undefined;
   if (restarts.length > 0) return operate('rolloutCluster', [...restarts, ...later]);
   // One that somebody wants restarted has not been yet: waiting for it would be waiting for what it does not do.
-  const starting = unreadyPods(observation).filter(pod => asked(observation, pod).length === 0);
-  if (starting.length === 0 || !starting.every(pod => isComing(observation, pod))) return undefined;
+  const starting = unreadyPods(situation).filter(pod => asked(situation, pod).length === 0);
+  if (starting.length === 0 || !starting.every(pod => isComing(situation, pod))) return undefined;
   const members = starting.map(pod => pod.name);
   return operate('rolloutCluster', [{ kind: 'awaitMembers', members }, ...later]);
 }
 
 /** A member that a rollout stopped and whose pod takes its time to end: the rollout goes on when it is gone. */
-export function waitInRollout(observation: Situation): Decision | undefined {
-  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
-  const ending = unreadyPods(observation).filter(pod => pod.deleting);
+export function waitInRollout(situation: Situation): Decision | undefined {
+  if (situation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const ending = unreadyPods(situation).filter(pod => pod.deleting);
   if (ending.length === 0) return undefined;
   const names = ending.map(pod => pod.name);
-  const steps = names.flatMap(name => restart(observation, name));
+  const steps = names.flatMap(name => restart(situation, name));
   const message = `waiting until ${names.join(', ')} is gone before it is started again`;
   return blocked({ reason: 'PodTerminating', message }, steps);
 }
 
 /** What a rollout does next; undefined when every pod is as it would be made now. */
-export function planRollout(observation: Situation): Decision | undefined {
-  const members = outdated(observation);
-  if (members.length === 0) return haltedBy(observation);
-  const steps = rolloutSteps(observation, members);
+export function planRollout(situation: Situation): Decision | undefined {
+  const members = outdated(situation);
+  if (members.length === 0) return haltedBy(situation);
+  const steps = rolloutSteps(situation, members);
   const [first] = members;
-  if (observation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
+  if (situation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
     return blocked({
       reason: 'EphemeralMembers',
       message: `${first?.changes[0]} is not applied to the members: they store their data in their pods, so deleting a pod would lose the member; create a new cluster, or restore the previous value`,
@@ -95,11 +95,11 @@ export function planRollout(observation: Situation): Decision | undefined {
     member =>
       !member.pod.ready &&
       !member.pod.deleting &&
-      (member.pod.trouble !== undefined || isStuck(observation, member)),
+      (member.pod.trouble !== undefined || isStuck(situation, member)),
   );
-  if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(observation, broken));
-  const obstacle = nextMemberMayGo(observation, { tolerated: tolerated(observation, members) });
-  return whenGatesOpen(observation, {
+  if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(situation, broken));
+  const obstacle = nextMemberMayGo(situation, { tolerated: tolerated(situation, members) });
+  return whenGatesOpen(situation, {
     operation: 'rolloutCluster',
     obstacle,
     steps,
@@ -108,42 +108,42 @@ export function planRollout(observation: Situation): Decision | undefined {
 }
 
 /** Somebody asked for the restart of a member that does not answer, and the others do without it already. */
-function isStuck(observation: Situation, { pod }: Outdated): boolean {
-  const { members: views } = observation;
+function isStuck(situation: Situation, { pod }: Outdated): boolean {
+  const { members: views } = situation;
   const view = views.find(({ name }) => name === pod.name);
-  if (view === undefined || isHealthy(view) || asked(observation, pod).length === 0) return false;
+  if (view === undefined || isHealthy(view) || asked(situation, pod).length === 0) return false;
   return quorumSurvivesRestart(views, view);
 }
 
 /** The members that are to get a new pod: followers in the order of their serials, the leader last. */
-function outdated(observation: Situation): Outdated[] {
-  if (specificationIsUsable(observation) !== undefined) return [];
-  const names = memberNames(observation);
+function outdated(situation: Situation): Outdated[] {
+  if (specificationIsUsable(situation) !== undefined) return [];
+  const names = memberNames(situation);
   const found = names.flatMap(name => {
-    const pod = observation.pods.find(candidate => candidate.owned && candidate.name === name);
+    const pod = situation.pods.find(candidate => candidate.owned && candidate.name === name);
     const changes =
       pod === undefined
         ? []
         : [
-            ...podChanges(observation, pod).asked,
-            ...authorityChanges(observation, pod),
-            ...asked(observation, pod),
+            ...podChanges(situation, pod).asked,
+            ...authorityChanges(situation, pod),
+            ...asked(situation, pod),
           ];
     if (pod === undefined || changes.length === 0) return [];
-    return [{ pod, changes, claim: usableClaim(observation, name) }];
+    return [{ pod, changes, claim: usableClaim(situation, name) }];
   });
-  const leads = ({ pod }: Outdated): number => (isLeader(observation, pod.name) ? 1 : 0);
+  const leads = ({ pod }: Outdated): number => (isLeader(situation, pod.name) ? 1 : 0);
   return found.sort((a, b) => leads(a) - leads(b));
 }
 
 /** A pod that somebody asked to have restarted is as outdated as one whose specification changed. */
-function asked(observation: Situation, { uid }: PodFacts): string[] {
-  const request = requestUnderWay(observation);
-  if (request === undefined || !askedIds(observation, 'restart').includes(uid)) return [];
+function asked(situation: Situation, { uid }: PodFacts): string[] {
+  const request = requestUnderWay(situation);
+  if (request === undefined || !askedIds(situation, 'restart').includes(uid)) return [];
   return [`${attribution(request)} requested a restart`];
 }
 
-function rolloutSteps(observation: Situation, members: readonly Outdated[]): Step[] {
+function rolloutSteps(situation: Situation, members: readonly Outdated[]): Step[] {
   const waiting = members.map(({ pod }) => pod.name);
   return members.flatMap(({ pod, changes, claim }) => {
     const more = changes.length > 1 ? ` and ${changes.length - 1} more` : '';
@@ -155,15 +155,15 @@ function rolloutSteps(observation: Situation, members: readonly Outdated[]): Ste
       purpose: 'rollout',
       because: `${changes[0]}${more}`,
     };
-    return [...transferLeadership(observation, waiting, pod.name), stop, ...restart(observation, pod.name)];
+    return [...transferLeadership(situation, waiting, pod.name), stop, ...restart(situation, pod.name)];
   });
 }
 
 /** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
-function haltedBy(observation: Situation): Decision | undefined {
-  if (observation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
-  const unready = unreadyPods(observation);
-  if (unready.length === 0) return stillFull(observation);
+function haltedBy(situation: Situation): Decision | undefined {
+  if (situation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
+  const unready = unreadyPods(situation);
+  if (unready.length === 0) return stillFull(situation);
   const members = unready.map(pod => pod.name);
   const faults = unready.map(
     ({ name, trouble, notReadyBecause }) =>
@@ -175,10 +175,10 @@ function haltedBy(observation: Situation): Decision | undefined {
 }
 
 /** Every member has the raised quota, and clients are still refused: that is not the end that the rollout was for. */
-function stillFull(observation: Situation): Decision | undefined {
-  const alarms = alarmsOfSpace(observation);
+function stillFull(situation: Situation): Decision | undefined {
+  const alarms = alarmsOfSpace(situation);
   if (alarms.length === 0) return undefined;
-  const message = `every member runs with the new settings, but ${alarms.map(alarmText).join('; ')}: ${endOfNoSpace(observation.cluster)}`;
+  const message = `every member runs with the new settings, but ${alarms.map(alarmText).join('; ')}: ${endOfNoSpace(situation.cluster)}`;
   return blocked({ reason: 'RolloutHalted', message });
 }
 
@@ -188,8 +188,8 @@ function alarmsOfSpace({ probes }: Situation): readonly string[] {
 }
 
 /** A raised quota makes room, which must come before NOSPACE is disarmed: it must reach the members while the alarm stands. A lowered one must not. */
-function tolerated(observation: Situation, members: readonly Outdated[]): RegExp | undefined {
-  return members.every(member => quotaIsRaised(observation, member)) ? /NOSPACE/ : undefined;
+function tolerated(situation: Situation, members: readonly Outdated[]): RegExp | undefined {
+  return members.every(member => quotaIsRaised(situation, member)) ? /NOSPACE/ : undefined;
 }
 
 /** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
@@ -226,15 +226,15 @@ function restarted({ pods }: Situation, _request: UserRequest, ids: readonly str
   return isBack ? done('restarted') : ids;
 }
 
-function isRolledOut(observation: Situation): boolean {
+function isRolledOut(situation: Situation): boolean {
   // Of what cannot be carried out nothing was.
-  if (firstObstacle(observation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
-  if (!observation.membership.known || !allAreReady(observation)) return false;
-  if (alarmsOfSpace(observation).length > 0) return false;
-  const members = memberNames(observation);
-  const pods = observation.pods.filter(pod => pod.owned && members.includes(pod.name));
+  if (firstObstacle(situation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
+  if (!situation.membership.known || !allAreReady(situation)) return false;
+  if (alarmsOfSpace(situation).length > 0) return false;
+  const members = memberNames(situation);
+  const pods = situation.pods.filter(pod => pod.owned && members.includes(pod.name));
   const hasDrift = pods.some(
-    pod => podChanges(observation, pod).asked.length > 0 || authorityChanges(observation, pod).length > 0,
+    pod => podChanges(situation, pod).asked.length > 0 || authorityChanges(situation, pod).length > 0,
   );
-  return !hasDrift && smallClaims(observation).length === 0;
+  return !hasDrift && smallClaims(situation).length === 0;
 }

@@ -41,40 +41,34 @@ export function whenGatesOpen(
 }
 
 /** `waiting`: members that are themselves about to be stopped. Before the leader is stopped it hands over: an election would hold up clients for a second. */
-export function transferLeadership(
-  observation: Situation,
-  waiting: readonly string[],
-  member: string,
-): Step[] {
-  if (!isLeader(observation, member)) return [];
-  const to = successorOf(observation.members, member, waiting);
+export function transferLeadership(situation: Situation, waiting: readonly string[], member: string): Step[] {
+  if (!isLeader(situation, member)) return [];
+  const to = successorOf(situation.members, member, waiting);
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
 }
 
 /** Starting a member again on its volume, with the version that it ran, and waiting for it; nothing without the volume. */
-export function restart(observation: Situation, member: string): Step[] {
-  const token = observation.cluster.status.incarnation?.token;
-  const claim = usableClaim(observation, member);
+export function restart(situation: Situation, member: string): Step[] {
+  const token = situation.cluster.status.incarnation?.token;
+  const claim = usableClaim(situation, member);
   if (token === undefined || claim === undefined) return [];
   return [
-    { kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(observation, member) },
+    { kind: 'restartMember', token, member, claimUid: claim.uid, ...lastVersion(situation, member) },
     { kind: 'awaitMembers', members: [member] },
   ];
 }
 
 /** Whether every member has a pod, and each is ready. */
-export function allAreReady(observation: Situation): boolean {
-  const members = memberNames(observation);
-  const isThere = (name: string) => observation.pods.some(pod => pod.owned && pod.name === name);
-  return members.length > 0 && members.every(isThere) && unreadyPods(observation).length === 0;
+export function allAreReady(situation: Situation): boolean {
+  const members = memberNames(situation);
+  const isThere = (name: string) => situation.pods.some(pod => pod.owned && pod.name === name);
+  return members.length > 0 && members.every(isThere) && unreadyPods(situation).length === 0;
 }
 
 /** Pods of members that are not ready, or are being deleted. */
-export function unreadyPods(observation: Situation): PodFacts[] {
-  const names = memberNames(observation);
-  return observation.pods.filter(
-    pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting),
-  );
+export function unreadyPods(situation: Situation): PodFacts[] {
+  const names = memberNames(situation);
+  return situation.pods.filter(pod => pod.owned && names.includes(pod.name) && (!pod.ready || pod.deleting));
 }
 
 /** Whether the member says itself that it leads. */

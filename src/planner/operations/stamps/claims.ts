@@ -19,15 +19,15 @@ import type { ClaimFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** Undefined when the claim of every member that answers says it all. What a claim says of its data is never changed here. */
-export function planStamps(observation: Situation): Decision | undefined {
-  const { membership, cluster } = observation;
+export function planStamps(situation: Situation): Decision | undefined {
+  const { membership, cluster } = situation;
   const { clusterID, storage } = cluster.status;
   if (storage?.kind !== 'PersistentVolumeClaim') return undefined;
   if (!membership.known || membership.clusterId !== clusterID) return undefined;
-  const steps = observation.members.flatMap((view): Step[] => {
+  const steps = situation.members.flatMap((view): Step[] => {
     const { claim } = view;
     if (!view.ours || claim === undefined || claim.deleting) return [];
-    if (!runsOn(view, claim) || claimUidMismatch(observation, claim) !== undefined) return [];
+    if (!runsOn(view, claim) || claimUidMismatch(situation, claim) !== undefined) return [];
     const annotations = lacking(view, claim, clusterID);
     if (Object.keys(annotations).length === 0) return [];
     return [{ kind: 'labelClaim', claim: claim.name, uid: claim.uid, labels: {}, annotations }];

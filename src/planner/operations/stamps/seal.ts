@@ -10,11 +10,11 @@ import { type MemberView } from '../../model/member-view.ts';
 import type { Situation } from '../../model/situation.ts';
 
 /** Seals voters that have started; undefined when all are sealed. Learners are sealed on their way to become voters. */
-export function planSealing(observation: Situation): Decision | undefined {
-  if (observation.cluster.status.clusterID === undefined) return undefined;
+export function planSealing(situation: Situation): Decision | undefined {
+  if (situation.cluster.status.clusterID === undefined) return undefined;
   // Repair says so.
-  if (firstObstacle(observation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
-  const members = unsealed(observation.members.filter(seat => !seat.isLearner && seat.started));
+  if (firstObstacle(situation, [peerServiceNameIsFree, membersAreOurs]) !== undefined) return undefined;
+  const members = unsealed(situation.members.filter(seat => !seat.isLearner && seat.started));
   return members.length === 0 ? undefined : operate('repairCluster', [{ kind: 'sealMembers', members }]);
 }
 

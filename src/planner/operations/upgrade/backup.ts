@@ -20,7 +20,7 @@ const GRACE_MS = 120_000;
  * that no backup is made for an upgrade that cannot begin.
  */
 export function backUpFirst(
-  observation: Situation,
+  situation: Situation,
   goal: Goal,
   {
     waiting,
@@ -28,20 +28,20 @@ export function backUpFirst(
     isOpen,
   }: { readonly waiting: readonly PodFacts[]; readonly steps: readonly Step[]; readonly isOpen: boolean },
 ): Decision | undefined {
-  const { cluster, now } = observation;
+  const { cluster, now } = situation;
   const { snapshotBefore } = cluster.config.upgrade;
-  const isBegun = waiting.length < observation.members.length;
-  if (snapshotBefore === 'Never' || isBegun || freshBackup(observation) !== undefined) return undefined;
-  const place = placeOf(observation);
+  const isBegun = waiting.length < situation.members.length;
+  if (snapshotBefore === 'Never' || isBegun || freshBackup(situation) !== undefined) return undefined;
+  const place = placeOf(situation);
   if (place === undefined)
-    return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+    return snapshotBefore === 'Required' ? blocked(missing(situation), steps) : undefined;
   const { name: backup, uid, asked } = place;
   const answer = answerOf(place, now);
   if (answer.kind === 'good') return undefined;
   if (answer.kind === 'bad') return blocked(answer.obstacle, steps);
   if (answer.kind === 'waiting' && asked !== undefined)
     return operate('upgradeCluster', [{ kind: 'awaitBackup', backup, uid, asked }, ...steps]);
-  if (!isOpen) return snapshotBefore === 'Required' ? blocked(missing(observation), steps) : undefined;
+  if (!isOpen) return snapshotBefore === 'Required' ? blocked(missing(situation), steps) : undefined;
   const question = timestamp(now);
   const because = `the upgrade from ${goal.from} to ${goal.to}`;
   return operate('upgradeCluster', [
@@ -52,12 +52,12 @@ export function backUpFirst(
 }
 
 /** What is reported of the backup while the upgrade is under way; nothing of one that was not wanted. */
-export function noteOnBackup(observation: Situation): readonly string[] {
-  const { snapshotBefore } = observation.cluster.config.upgrade;
+export function noteOnBackup(situation: Situation): readonly string[] {
+  const { snapshotBefore } = situation.cluster.config.upgrade;
   if (snapshotBefore === 'Never') return [];
-  const newest = latestBackup(observation.backups ?? [])?.newest;
+  const newest = latestBackup(situation.backups ?? [])?.newest;
   if (newest !== undefined) return [`newest verified backup: ${newest.location} from ${newest.time}`];
-  return placeOf(observation) === undefined ? ['no backup: no EtcdBackup refers to this cluster'] : [];
+  return placeOf(situation) === undefined ? ['no backup: no EtcdBackup refers to this cluster'] : [];
 }
 
 /** Whether a run that began since the question has ended. One that a clock that was ahead has dated has not. */

@@ -16,24 +16,24 @@ import type { Goal } from '../../model/upgrade-goal.ts';
 import { isArriving, isWaiting } from '../../checks/waiting.ts';
 
 /** Both are there only while a version is asked for that the members do not run. */
-export function upgrading(observation: Situation, decision: Decision): ConditionFinding[] {
-  if (observation.cluster.deleting) return [];
-  const { goal } = observation;
+export function upgrading(situation: Situation, decision: Decision): ConditionFinding[] {
+  if (situation.cluster.deleting) return [];
+  const { goal } = situation;
   if (goal.kind === 'none') return [];
   if (goal.kind === 'refused') {
     const passes =
-      goal.reason === 'ClusterVersionBehind' && (decision.kind === 'operate' || isArriving(observation));
+      goal.reason === 'ClusterVersionBehind' && (decision.kind === 'operate' || isArriving(situation));
     return [
       passes
         ? finding('Upgrading', 'Waiting', goal.message)
         : finding('UpgradeBlocked', goal.reason, goal.message),
     ];
   }
-  const stopped = isWaiting(observation, decision) ? undefined : blockedFor(decision);
+  const stopped = isWaiting(situation, decision) ? undefined : blockedFor(decision);
   const progress = finding(
     'Upgrading',
-    reasonOf(observation, goal, decision),
-    progressOf(observation, goal, decision),
+    reasonOf(situation, goal, decision),
+    progressOf(situation, goal, decision),
   );
   return stopped === undefined ? [progress] : [progress, stopped];
 }
@@ -45,20 +45,20 @@ function blockedFor(decision: Decision): ConditionFinding | undefined {
   return row && finding('UpgradeBlocked', row.reason as ReasonOf<'UpgradeBlocked'>, decision.message);
 }
 
-function reasonOf(observation: Situation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
-  if (isWaiting(observation, decision)) return 'Waiting';
+function reasonOf(situation: Situation, goal: Goal, decision: Decision): ReasonOf<'Upgrading'> {
+  if (isWaiting(situation, decision)) return 'Waiting';
   if (decision.kind === 'blocked') return decision.consent === undefined ? 'Blocked' : 'AwaitingApproval';
-  const isBack = stoppedBy(observation, goal) !== undefined || failedMember(observation, goal) !== undefined;
+  const isBack = stoppedBy(situation, goal) !== undefined || failedMember(situation, goal) !== undefined;
   if (isBack) return 'RollingBack';
-  const { conditions = [] } = observation.cluster.status;
+  const { conditions = [] } = situation.cluster.status;
   const wasDown = conditions.some(({ reason }) => reason === 'RollingDowngrade');
   const isDown = allHaveRun(goal) ? wasDown : compareVersions(goal.to, goal.from) < 0;
   return isDown ? 'RollingDowngrade' : 'RollingUpgrade';
 }
 
-function progressOf(observation: Situation, goal: Goal, decision: Decision): string {
+function progressOf(situation: Situation, goal: Goal, decision: Decision): string {
   const { from, to, after, notes } = goal;
-  const { members: views } = observation;
+  const { members: views } = situation;
   const done = views.filter(view => runs(view, to)).length;
   const next =
     decision.kind === 'blocked'
@@ -70,16 +70,16 @@ function progressOf(observation: Situation, goal: Goal, decision: Decision): str
     `${allHaveRun(goal) ? '' : `from ${from} `}to ${to}${after.map(version => `, then ${version}`).join('')}: ${done} of ${views.length} members`,
     `next: ${next ?? 'nothing'}`,
     ...notes,
-    ...noteOnSize(observation),
-    ...noteOnBackup(observation),
+    ...noteOnSize(situation),
+    ...noteOnBackup(situation),
   ].join('; ');
 }
 
 /** Members of two versions are one thing at a time (membership/scale.ts). */
-function noteOnSize(observation: Situation): string[] {
-  const { config, status } = observation.cluster;
-  const { members: views } = observation;
-  const waits = (status.targetVersion ?? '') !== '' && operationOf(observation) === 'scaleCluster';
+function noteOnSize(situation: Situation): string[] {
+  const { config, status } = situation.cluster;
+  const { members: views } = situation;
+  const waits = (status.targetVersion ?? '') !== '' && operationOf(situation) === 'scaleCluster';
   if (!waits || views.length === 0 || views.length === config.size) return [];
   return [
     `spec.size is ${config.size}, but there are ${views.length} members: the size is changed when the upgrade has ended`,

@@ -10,21 +10,21 @@ import { pointOfNoReturn } from './steps.ts';
 
 /** A supervised upgrade asks before the first and before the last member; handing over leadership needs no consent. */
 export function consented(
-  observation: Situation,
+  situation: Situation,
   { from, to }: Goal,
   waiting: readonly PodFacts[],
 ): { readonly approval?: Approval } | { readonly obstacle: Obstacle } {
   const [first] = waiting;
-  if (observation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined) return {};
-  const others = observation.members.length - waiting.length;
+  if (situation.cluster.config.upgrade.strategy !== 'Supervised' || first === undefined) return {};
+  const others = situation.members.length - waiting.length;
   const isLast = waiting.length === 1 && others > 0;
-  if ((others > 0 && !isLast) || (others > 0 && isLeader(observation, first.name))) return {};
+  if ((others > 0 && !isLast) || (others > 0 && isLeader(situation, first.name))) return {};
   const what = isLast ? 'finish' : 'begin';
   const message = isLast
     ? `${first.name} is the last member that runs ${from}: ${pointOfNoReturn(from, to) ?? 'it completes the upgrade'}`
     : `the upgrade from ${from} to ${to} is supervised and needs approval to begin`;
   return consentTo(
-    observation,
+    situation,
     { operation: 'upgradeCluster', ids: [what, from, to] },
     { reason: 'AwaitingApproval', message },
   );

@@ -9,35 +9,35 @@ import { awaitsExtraRestart } from './pods.ts';
 
 /** Whether the member would have to get a new pod, and has no volume to start again on. */
 export function wouldLoseData(
-  observation: Situation,
+  situation: Situation,
   pod: PodFacts,
   { from, to }: Pick<Goal, 'from' | 'to'>,
 ): boolean {
-  if (usableClaim(observation, pod.name) !== undefined) return false;
-  return changesBesidesImage(observation, pod, to).length > 0 || awaitsExtraRestart(pod, from, to);
+  if (usableClaim(situation, pod.name) !== undefined) return false;
+  return changesBesidesImage(situation, pod, to).length > 0 || awaitsExtraRestart(pod, from, to);
 }
 
 /** A pod that holds its member's only data may be given another image, and never be deleted. */
 export function ephemeral(
-  observation: Situation,
+  situation: Situation,
   goal: Goal,
   waiting: readonly PodFacts[],
 ): Obstacle | undefined {
-  const lost = waiting.filter(pod => wouldLoseData(observation, pod, goal));
+  const lost = waiting.filter(pod => wouldLoseData(situation, pod, goal));
   const [first] = lost;
   if (first === undefined) return undefined;
   const names = lost.map(pod => pod.name).join(', ');
-  const [change] = changesBesidesImage(observation, first, goal.to);
+  const [change] = changesBesidesImage(situation, first, goal.to);
   return {
     reason: 'EphemeralMembers',
-    message: `${names} needs a new pod for ${goal.to} (${change ?? 'each member must be restarted once more'}), and has no volume to start on again; create a new cluster with volumes and restore a backup into it, or ${wayOut(observation, goal, first)}`,
+    message: `${names} needs a new pod for ${goal.to} (${change ?? 'each member must be restarted once more'}), and has no volume to start on again; create a new cluster with volumes and restore a backup into it, or ${wayOut(situation, goal, first)}`,
   };
 }
 
 /** A successor is created as the specification says now, of the version that is left, and learns the data first. */
-function wayOut(observation: Situation, { from, to }: Goal, first: PodFacts): string {
+function wayOut(situation: Situation, { from, to }: Goal, first: PodFacts): string {
   const replaced = `replace ${first.name} (kubectl etcd replace, or the signal replaceMember)`;
-  if (podChanges(observation, first).asked.length > 0)
+  if (podChanges(situation, first).asked.length > 0)
     return `restore the previous value of that setting, or ${replaced}`;
   return from === to ? replaced : `set spec.version to ${from} again`;
 }

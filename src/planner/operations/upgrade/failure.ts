@@ -24,14 +24,14 @@ export function isYoung({ now }: Situation, pod: PodFacts): boolean {
  * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
  * of is none, nor one that no node takes, nor one whose pod Kubernetes has ended, as an eviction does: the version has no part in what it suffers.
  */
-export function failedMember(observation: Situation, { from, to }: Goal): PodFacts | undefined {
-  const names = memberNames(observation);
-  const { upgradeFailure } = observation.cluster.status;
-  return observation.pods.find(pod => {
+export function failedMember(situation: Situation, { from, to }: Goal): PodFacts | undefined {
+  const names = memberNames(situation);
+  const { upgradeFailure } = situation.cluster.status;
+  return situation.pods.find(pod => {
     if (!pod.owned || pod.deleting || isNoFaultOfTheVersion(pod)) return false;
-    if (!names.includes(pod.name) || isYoung(observation, pod)) return false;
+    if (!names.includes(pod.name) || isYoung(situation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
-    const probe = observation.probes[pod.name];
+    const probe = situation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
     return (
       (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
@@ -55,15 +55,15 @@ export function stoppedBy({ cluster }: Situation, { from, to }: Goal): Obstacle 
 }
 
 /** What status remembers of a failure: as long as it is the same specification. */
-export function recordedFailure(observation: Situation, decision: Decision): UpgradeFailure | undefined {
-  const { cluster, now } = observation;
+export function recordedFailure(situation: Situation, decision: Decision): UpgradeFailure | undefined {
+  const { cluster, now } = situation;
   const { upgradeFailure } = cluster.status;
-  const { goal } = observation;
-  const failed = goal.kind === 'go' ? failedMember(observation, goal) : undefined;
+  const { goal } = situation;
+  const failed = goal.kind === 'go' ? failedMember(situation, goal) : undefined;
   const goesOn = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
   // One that is started again as the specification says by now has not failed with it.
   const isTakenBack =
-    goesOn && goal.kind === 'go' && failed && afterCorrection(observation, goal, failed) === undefined;
+    goesOn && goal.kind === 'go' && failed && afterCorrection(situation, goal, failed) === undefined;
   if (goal.kind === 'go' && failed?.version === goal.to && isTakenBack) {
     const { name: member, trouble } = failed;
     const how =

@@ -15,32 +15,32 @@ function imageAsked({ cluster }: Situation, version: string): string {
  * The image from which the member, or another one, ran this version before; undefined when that is not known, or when the specification
  * names the same.
  */
-function formerImage(observation: Situation, member: string, version: string): string | undefined {
-  const { pods, claims } = observation;
+function formerImage(situation: Situation, member: string, version: string): string | undefined {
+  const { pods, claims } = situation;
   const own = [...pods, ...claims].filter(({ owned, name }) => owned && name === member);
   const others = pods.filter(pod => pod.owned && pod.ready && pod.name !== member);
   const known = [...own.map(object => object.formerImage), ...others.map(({ image }) => image)];
   const found = known.find(image => image?.endsWith(`:v${version}`) === true);
-  return found === imageAsked(observation, version) ? undefined : found;
+  return found === imageAsked(situation, version) ? undefined : found;
 }
 
 /** As a field of a step. */
 export function fromFormerImage(
-  observation: Situation,
+  situation: Situation,
   member: string,
   version: string,
 ): { readonly image?: string } {
-  const image = formerImage(observation, member, version);
+  const image = formerImage(situation, member, version);
   return image === undefined ? {} : { image };
 }
 
 /** From which image a member that failed is to run the version that it has; undefined when it does, or when it is not known. */
 export function correctedImage(
-  observation: Situation,
+  situation: Situation,
   { name, version = '', image }: PodFacts,
   from: string,
 ): string | undefined {
-  const asked = imageAsked(observation, version);
-  const wanted = version === from ? (formerImage(observation, name, version) ?? asked) : asked;
+  const asked = imageAsked(situation, version);
+  const wanted = version === from ? (formerImage(situation, name, version) ?? asked) : asked;
   return image === undefined || image === wanted ? undefined : wanted;
 }

@@ -26,63 +26,63 @@ import { laterSteps, startAgain } from './steps.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
 /** Goes on with a member that an upgrade has stopped or restarted; undefined when none is in between. Before repair. */
-export function continueUpgrade(observation: Situation): Decision | undefined {
-  if (observation.cluster.status.operation?.type !== 'upgradeCluster') return undefined;
-  const { goal } = observation;
+export function continueUpgrade(situation: Situation): Decision | undefined {
+  if (situation.cluster.status.operation?.type !== 'upgradeCluster') return undefined;
+  const { goal } = situation;
   if (goal.kind !== 'go') return undefined;
-  if (firstObstacle(observation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
-  const gone = membersWithoutPod(observation);
-  if (gone.some(member => usableClaim(observation, member) === undefined)) return undefined;
+  if (firstObstacle(situation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
+  const gone = membersWithoutPod(situation);
+  if (gone.some(member => usableClaim(situation, member) === undefined)) return undefined;
   const starts = gone.flatMap(member => {
     const once = { version: goal.from, settledIn: minorOf(goal.from) };
-    const version = versionFor(observation, goal, member);
-    const image = version === goal.from ? fromFormerImage(observation, member, version) : {};
+    const version = versionFor(situation, goal, member);
+    const image = version === goal.from ? fromFormerImage(situation, member, version) : {};
     const again = { version, ...image };
-    return startAgain(observation, member, needsExtraRestart(goal.from, goal.to) ? once : again);
+    return startAgain(situation, member, needsExtraRestart(goal.from, goal.to) ? once : again);
   });
-  if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(observation, goal)]);
-  if (replacementIsDue(observation)) return undefined;
-  const coming = comingPods(observation, goal).find(pod => pod.deleting || isYoung(observation, pod));
+  if (starts.length > 0) return operate('upgradeCluster', [...starts, ...laterSteps(situation, goal)]);
+  if (replacementIsDue(situation)) return undefined;
+  const coming = comingPods(situation, goal).find(pod => pod.deleting || isYoung(situation, pod));
   if (coming === undefined) return undefined;
   if (coming.deleting) {
     const message = `waiting until ${coming.name} is gone before it is started again`;
-    return blocked({ reason: 'PodTerminating', message }, laterSteps(observation, goal));
+    return blocked({ reason: 'PodTerminating', message }, laterSteps(situation, goal));
   }
-  const version = comingVersion(observation, goal, coming);
+  const version = comingVersion(situation, goal, coming);
   return operate('upgradeCluster', [
     { kind: 'awaitVersion', member: coming.name, version },
-    ...laterSteps(observation, goal),
+    ...laterSteps(situation, goal),
   ]);
 }
 
 /** What an upgrade does next; undefined when every member runs what is asked for, or when that cannot be had. */
-export function planUpgrade(observation: Situation): Decision | undefined {
-  const { goal } = observation;
+export function planUpgrade(situation: Situation): Decision | undefined {
+  const { goal } = situation;
   if (goal.kind !== 'go') return undefined;
-  const failed = failedMember(observation, goal);
+  const failed = failedMember(situation, goal);
   if (failed !== undefined) {
-    const corrected = afterCorrection(observation, goal, failed);
-    return corrected ?? (allHaveRun(goal) ? undefined : afterFailure(observation, goal, failed));
+    const corrected = afterCorrection(situation, goal, failed);
+    return corrected ?? (allHaveRun(goal) ? undefined : afterFailure(situation, goal, failed));
   }
-  const stopped = stoppedBy(observation, goal);
-  if (stopped !== undefined) return blocked(stopped, laterSteps(observation, goal));
-  const waiting = waitingPods(observation, goal);
-  if (waiting.length === 0) return agreement(observation, goal) ?? lastGate(observation, goal);
-  const steps = laterSteps(observation, goal);
-  const unfit = ephemeral(observation, goal, waiting);
+  const stopped = stoppedBy(situation, goal);
+  if (stopped !== undefined) return blocked(stopped, laterSteps(situation, goal));
+  const waiting = waitingPods(situation, goal);
+  if (waiting.length === 0) return agreement(situation, goal) ?? lastGate(situation, goal);
+  const steps = laterSteps(situation, goal);
+  const unfit = ephemeral(situation, goal, waiting);
   if (unfit !== undefined) return blocked(unfit, steps);
   const [first] = waiting;
   if (first === undefined) return undefined;
-  const obstacle = gates(observation, goal);
-  const isMended = isBroken(first) && othersAreWell(observation, first);
+  const obstacle = gates(situation, goal);
+  const isMended = isBroken(first) && othersAreWell(situation, first);
   const isOpen = isMended || passesSoon(obstacle);
-  const unsaved = backUpFirst(observation, goal, { waiting, steps, isOpen });
+  const unsaved = backUpFirst(situation, goal, { waiting, steps, isOpen });
   if (unsaved !== undefined) return unsaved;
-  const consent = consented(observation, goal, waiting);
+  const consent = consented(situation, goal, waiting);
   if ('obstacle' in consent) return blocked(consent.obstacle, steps);
   const { approval } = consent;
   if (isMended) return operate('upgradeCluster', steps, approval);
-  return whenGatesOpen(observation, {
+  return whenGatesOpen(situation, {
     operation: 'upgradeCluster',
     obstacle,
     steps,
@@ -95,12 +95,12 @@ export function planUpgrade(observation: Situation): Decision | undefined {
  * A version that cannot be had is said when nothing else is to be done, and so is a member that fell after all ran the new version:
  * other settings may mend it. Nothing is changed for either.
  */
-export function planRefusedUpgrade(observation: Situation): Decision | undefined {
-  const { goal } = observation;
+export function planRefusedUpgrade(situation: Situation): Decision | undefined {
+  const { goal } = situation;
   if (goal.kind === 'refused') return blocked({ reason: goal.reason, message: goal.message });
   if (goal.kind === 'none' || !allHaveRun(goal)) return undefined;
-  const failed = failedMember(observation, goal);
-  return failed && afterFailure(observation, goal, failed);
+  const failed = failedMember(situation, goal);
+  return failed && afterFailure(situation, goal, failed);
 }
 
 /** Whether nothing is in the way but what goes by itself, or what the upgrade finds out itself. */
@@ -108,36 +108,36 @@ function passesSoon(obstacle: Obstacle | undefined): boolean {
   return obstacle === undefined || obstacle.waitMs !== undefined || obstacle.first !== undefined;
 }
 
-function gates(observation: Situation, { from, to }: Goal): Obstacle | undefined {
-  const { members: views } = observation;
+function gates(situation: Situation, { from, to }: Goal): Obstacle | undefined {
+  const { members: views } = situation;
   const seen = views.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
   const isBegun = views.some(view => runs(view, to));
-  const soakMs = isBegun ? observation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
-  return nextMemberMayGo(observation, { versions: [from, to, ...seen], soakMs });
+  const soakMs = isBegun ? situation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
+  return nextMemberMayGo(situation, { versions: [from, to, ...seen], soakMs });
 }
 
 /** Every member runs the version: now the cluster and its data are to arrive in it. */
-function agreement(observation: Situation, goal: Goal): Decision | undefined {
+function agreement(situation: Situation, goal: Goal): Decision | undefined {
   const minor = minorOf(goal.to) ?? '';
-  const { members: views } = observation;
+  const { members: views } = situation;
   const behind = views.filter(view => runs(view, goal.to) && !arrived(view, minor));
   if (behind.length === 0 || behind.length + views.filter(view => arrived(view, minor)).length < views.length)
     return undefined;
   const members = views.map(({ name }) => name);
   const step: Step = { kind: 'awaitAgreement', members, minor };
-  if (isArriving(observation)) return operate('upgradeCluster', [step]);
+  if (isArriving(situation)) return operate('upgradeCluster', [step]);
   const names = behind.map(({ name }) => name).join(', ');
   const message = `every member runs ${goal.to}, but ${names} does not report cluster version ${minor} yet; the leader raises it when every member answers`;
   return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
 }
 
 /** Every member runs the version and the cluster has arrived in it: the last member passes a gate, too. */
-function lastGate(observation: Situation, { to }: Goal): Decision | undefined {
-  if (!observation.members.every(view => runs(view, to))) return undefined;
-  const obstacle = upgradeMayEnd(observation);
+function lastGate(situation: Situation, { to }: Goal): Decision | undefined {
+  if (!situation.members.every(view => runs(view, to))) return undefined;
+  const obstacle = upgradeMayEnd(situation);
   if (obstacle === undefined) return undefined;
   const { waitMs, message: because, first } = obstacle;
   if (first !== undefined) return operate('upgradeCluster', [first]);
-  const wait: Step = { kind: 'awaitQuiet', because, until: observation.now + (waitMs ?? 0) };
+  const wait: Step = { kind: 'awaitQuiet', because, until: situation.now + (waitMs ?? 0) };
   return waitMs === undefined ? blocked(obstacle, [wait]) : operate('upgradeCluster', [wait]);
 }

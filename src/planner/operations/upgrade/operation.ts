@@ -34,26 +34,26 @@ function latchedVersion({ cluster, membership, goal }: Situation, decision: Deci
   return begins || (targetVersion ?? '') !== '' ? goal.to : undefined;
 }
 
-function takenBack(observation: Situation, goal: string): string | undefined {
-  const { cluster, membership } = observation;
+function takenBack(situation: Situation, goal: string): string | undefined {
+  const { cluster, membership } = situation;
   if (!membership.known) return undefined;
   const { upgradeFailure } = cluster.status;
-  if (upgradeFailure !== undefined && hasStopped(observation, goal))
+  if (upgradeFailure !== undefined && hasStopped(situation, goal))
     return `${upgradeFailure.message}; ${upgradeFailure.member} was rolled back`;
   const { version } = cluster.config;
-  return version !== goal && allRun(observation, version)
+  return version !== goal && allRun(situation, version)
     ? `every member runs ${version} again instead of ${goal}`
     : undefined;
 }
 
 /** No member is between two versions: each is ready with what it is meant to run, and not all with the goal. */
-function hasStopped(observation: Situation, goal: string): boolean {
-  const { members: views } = observation;
-  return views.every(view => runs(view, view.pod?.version ?? '')) && !allRun(observation, goal);
+function hasStopped(situation: Situation, goal: string): boolean {
+  const { members: views } = situation;
+  return views.every(view => runs(view, view.pod?.version ?? '')) && !allRun(situation, goal);
 }
 
 /** Whether every member is ready with this version; false while no quorum lists them. */
-function allRun(observation: Situation, version: string): boolean {
-  const { members: views } = observation;
+function allRun(situation: Situation, version: string): boolean {
+  const { members: views } = situation;
   return views.length > 0 && views.every(view => runs(view, version));
 }

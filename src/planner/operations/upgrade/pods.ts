@@ -16,26 +16,26 @@ export function awaitsExtraRestart(pod: PodFacts, from: string, to: string): boo
 }
 
 /** Pods that are still to be moved: the broken first, followers in the order of their serials, the leader last. */
-export function waitingPods(observation: Situation, goal: Goal): PodFacts[] {
-  const pods = ownPods(observation).filter(pod => pod.version !== goal.to && !pod.deleting);
-  const rank = (pod: PodFacts): number => (isBroken(pod) ? 0 : isLeader(observation, pod.name) ? 2 : 1);
+export function waitingPods(situation: Situation, goal: Goal): PodFacts[] {
+  const pods = ownPods(situation).filter(pod => pod.version !== goal.to && !pod.deleting);
+  const rank = (pod: PodFacts): number => (isBroken(pod) ? 0 : isLeader(situation, pod.name) ? 2 : 1);
   return pods.sort((a, b) => rank(a) - rank(b));
 }
 
 /** Pods on their way: they are to run a version and do not say so yet. */
-export function comingPods(observation: Situation, goal: Goal): PodFacts[] {
-  return ownPods(observation).filter(pod => {
-    const version = comingVersion(observation, goal, pod);
-    const probe = observation.probes[pod.name];
+export function comingPods(situation: Situation, goal: Goal): PodFacts[] {
+  return ownPods(situation).filter(pod => {
+    const version = comingVersion(situation, goal, pod);
+    const probe = situation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
     return pod.deleting || (pod.version === version && !runs({ pod, probe: answer }, version));
   });
 }
 
 /** What a pod that there is was made to run: a member that is started once more runs the old version first. */
-export function comingVersion(observation: Situation, goal: Goal, pod: PodFacts): string {
+export function comingVersion(situation: Situation, goal: Goal, pod: PodFacts): string {
   const isSettled = needsExtraRestart(goal.from, goal.to) && !awaitsExtraRestart(pod, goal.from, goal.to);
-  return pod.version === goal.from && isSettled ? goal.from : versionFor(observation, goal, pod.name);
+  return pod.version === goal.from && isSettled ? goal.from : versionFor(situation, goal, pod.name);
 }
 
 /** What a member is to run: the target, or what it ran before when it has failed with that. */
@@ -46,9 +46,9 @@ export function versionFor({ cluster }: Situation, { from, to }: Goal, member: s
   return hasFailed ? from : to;
 }
 
-function ownPods(observation: Situation): PodFacts[] {
-  const names = memberNames(observation);
-  return observation.pods.filter(pod => pod.owned && names.includes(pod.name));
+function ownPods(situation: Situation): PodFacts[] {
+  const names = memberNames(situation);
+  return situation.pods.filter(pod => pod.owned && names.includes(pod.name));
 }
 
 /** It cannot start: stopping it takes nothing from anybody, and another version may mend it. */
@@ -56,8 +56,8 @@ export function isBroken(pod: PodFacts): boolean {
   return pod.trouble !== undefined && !pod.ready && !pod.deleting;
 }
 
-export function othersAreWell(observation: Situation, pod: PodFacts): boolean {
-  const { members: views } = observation;
+export function othersAreWell(situation: Situation, pod: PodFacts): boolean {
+  const { members: views } = situation;
   const others = views.filter(({ name }) => name !== pod.name);
   return (
     others.length >= quorum(views.length) &&

@@ -16,19 +16,19 @@ import { laterSteps, move, startAgain } from './steps.ts';
  * The specification was corrected since the member was given the version that it fails with, or it was taken back to another image than
  * the one that ran: it is started again as it should be. Undefined when it is as it should be.
  */
-export function afterCorrection(observation: Situation, goal: Goal, failed: PodFacts): Decision | undefined {
+export function afterCorrection(situation: Situation, goal: Goal, failed: PodFacts): Decision | undefined {
   const { name: member, uid, version = '' } = failed;
-  const hasClaim = usableClaim(observation, member) !== undefined;
-  const image = correctedImage(observation, failed, goal.from);
-  const [change] = changesBesidesImage(observation, failed, version);
-  const rest = laterSteps(observation, goal);
+  const hasClaim = usableClaim(situation, member) !== undefined;
+  const image = correctedImage(situation, failed, goal.from);
+  const [change] = changesBesidesImage(situation, failed, version);
+  const rest = laterSteps(situation, goal);
   // After all ran the version a rollout brings other settings.
   if (change !== undefined && hasClaim && failed.stamp !== undefined && !allHaveRun(goal)) {
-    const claimUid = usableClaim(observation, member)?.uid ?? '';
+    const claimUid = usableClaim(situation, member)?.uid ?? '';
     const because = `${change}, and it does not start as it is`;
-    const next = { version, ...(version === goal.from && fromFormerImage(observation, member, version)) };
+    const next = { version, ...(version === goal.from && fromFormerImage(situation, member, version)) };
     const stop: Step = { kind: 'stopMember', member, uid, claimUid, purpose: 'upgrade', next, because };
-    const again = startAgain(observation, member, next);
+    const again = startAgain(situation, member, next);
     return operate('upgradeCluster', [stop, ...again, ...rest]);
   }
   if (image === undefined) return undefined;
@@ -40,12 +40,12 @@ export function afterCorrection(observation: Situation, goal: Goal, failed: PodF
   ]);
 }
 
-export function afterFailure(observation: Situation, goal: Goal, failed: PodFacts): Decision {
+export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts): Decision {
   const { from, to } = goal;
   // The last member leaves no other step: the upgrade has not ended while it is waited for.
   const left: Step[] = [
     { kind: 'awaitVersion', member: failed.name, version: failed.version ?? to },
-    ...laterSteps(observation, goal),
+    ...laterSteps(situation, goal),
   ];
   const { trouble } = failed;
   const fault =
@@ -55,22 +55,22 @@ export function afterFailure(observation: Situation, goal: Goal, failed: PodFact
     const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first; the data before the upgrade exists only in a backup`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
-  if (!canGoBack(observation, goal) || failed.version === from) {
-    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause${orRestore(observation)}`;
+  if (!canGoBack(situation, goal) || failed.version === from) {
+    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause${orRestore(situation)}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
-  if (!observation.cluster.config.upgrade.rollbackOnFailure) {
+  if (!situation.cluster.config.upgrade.rollbackOnFailure) {
     const message = `${why}. It is not rolled back, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
-  if (wouldLoseData(observation, failed, { from: to, to: from })) {
-    const [change] = changesBesidesImage(observation, failed, from);
+  if (wouldLoseData(situation, failed, { from: to, to: from })) {
+    const [change] = changesBesidesImage(situation, failed, from);
     const message = `${why}. It is not rolled back: for ${from} it needs a new pod (${change}), and it has no volume to start on again; correct the cause, or restore the previous value of that setting`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   return operate(
     'upgradeCluster',
-    move(observation, failed, { from: to, to: from, isLast: false, goesBack: true }),
+    move(situation, failed, { from: to, to: from, isLast: false, goesBack: true }),
   );
 }
 

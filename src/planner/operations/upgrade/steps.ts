@@ -12,22 +12,22 @@ import { awaitsExtraRestart, waitingPods } from './pods.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
 /** Everything that is left of this hop, and a word on those that follow. */
-export function laterSteps(observation: Situation, goal: Goal): Step[] {
-  const waiting = waitingPods(observation, goal);
+export function laterSteps(situation: Situation, goal: Goal): Step[] {
+  const waiting = waitingPods(situation, goal);
   const names = waiting.map(pod => pod.name);
   const steps = waiting.flatMap((pod, index) => [
-    ...transferLeadership(observation, names, pod.name),
-    ...move(observation, pod, { from: goal.from, to: goal.to, isLast: index === waiting.length - 1 }),
+    ...transferLeadership(situation, names, pod.name),
+    ...move(situation, pod, { from: goal.from, to: goal.to, isLast: index === waiting.length - 1 }),
   ]);
   const minor = minorOf(goal.to) ?? '';
-  const members = observation.members.map(({ name }) => name);
+  const members = situation.members.map(({ name }) => name);
   const agree: Step[] = minorOf(goal.from) === minor ? [] : [{ kind: 'awaitAgreement', members, minor }];
   return [...steps, ...agree];
 }
 
 /** One member to another version: in its pod where only the image differs, else in a new pod on its volume. */
 export function move(
-  observation: Situation,
+  situation: Situation,
   pod: PodFacts,
   {
     from,
@@ -39,8 +39,8 @@ export function move(
   const warning = isLast ? pointOfNoReturn(from, to) : undefined;
   const because = `from ${from} to ${to}${warning === undefined ? '' : `, ${warning}`}`;
   const { name: member, uid } = pod;
-  const inPlace = changesBesidesImage(observation, pod, to).length === 0;
-  const image = goesBack ? fromFormerImage(observation, member, to) : {};
+  const inPlace = changesBesidesImage(situation, pod, to).length === 0;
+  const image = goesBack ? fromFormerImage(situation, member, to) : {};
   const settle = needsExtraRestart(from, to);
   if (inPlace && !awaitsExtraRestart(pod, from, to)) {
     return [
@@ -48,7 +48,7 @@ export function move(
       { kind: 'awaitVersion', member, version: to },
     ];
   }
-  const claimUid = usableClaim(observation, member)?.uid ?? '';
+  const claimUid = usableClaim(situation, member)?.uid ?? '';
   const why = settle
     ? `one more restart with ${from}, which removes the data that ${minorOf(to)} cannot read`
     : because;
@@ -57,18 +57,18 @@ export function move(
   };
   if (!settle) {
     const next = { version: to, ...image };
-    return [stop(next), ...startAgain(observation, member, next)];
+    return [stop(next), ...startAgain(situation, member, next)];
   }
   return [
     stop({ version: from }),
-    ...startAgain(observation, member, { version: from, settledIn: minorOf(from) }),
+    ...startAgain(situation, member, { version: from, settledIn: minorOf(from) }),
     { kind: 'replaceImage', member, uid: 'as made', version: to, because },
     { kind: 'awaitVersion', member, version: to },
   ];
 }
 
 export function startAgain(
-  observation: Situation,
+  situation: Situation,
   member: string,
   {
     version,
@@ -80,7 +80,7 @@ export function startAgain(
     readonly settledIn?: string | undefined;
   },
 ): Step[] {
-  return restart(observation, member).map(step =>
+  return restart(situation, member).map(step =>
     step.kind === 'restartMember'
       ? {
           ...step,

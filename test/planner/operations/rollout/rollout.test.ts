@@ -224,7 +224,7 @@ describe('a changed specification', () => {
       message: expect.stringMatching(/alarm NOSPACE of member a1: .* etcdctl alarm disarm$/) as string,
     });
     const findings = {
-      observation: situationOf(observation),
+      situation: situationOf(observation),
       decision: plan(observation, {}),
       members: observedMembers(situationOf(observation)),
     };
@@ -331,7 +331,7 @@ describe('a changed specification', () => {
     const decision = plan(observation, {});
     expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
     const findings = {
-      observation: situationOf(observation),
+      situation: situationOf(observation),
       decision,
       members: observedMembers(situationOf(observation)),
     };
@@ -422,7 +422,7 @@ describe('a larger volume', () => {
     const observation = grown(given);
     const decision = plan(observation, {});
     const findings = {
-      observation: situationOf(observation),
+      situation: situationOf(observation),
       decision,
       members: observedMembers(situationOf(observation)),
     };
