@@ -76,6 +76,35 @@ export async function changeAndRepair(
   return performance.now() - begun;
 }
 
+/**
+ * Changes the specification of a cluster, as a user does while nobody watches, and waits until the client Service shows it.
+ * @param intervalMs how often it is looked for
+ * @returns milliseconds
+ */
+export async function changeSpecification(
+  { world: { kube }, namespace }: Pick<Fleet, 'world' | 'namespace'>,
+  cluster: string,
+  intervalMs: number,
+): Promise<number> {
+  const begun = performance.now();
+  const changed = `${begun}`;
+  await kube.patch(
+    { ...CLUSTER, namespace, name: cluster },
+    { spec: { service: { annotations: { changed } } } },
+    { type: 'merge' },
+  );
+  await poll(
+    async () =>
+      (await kube.get(clientService(namespace, cluster)))?.metadata.annotations?.['changed'] === changed,
+    {
+      intervalMs,
+      timeoutMs: REPAIR_PATIENCE_MS,
+      otherwise: () => `the client Service of ${cluster} did not follow its specification`,
+    },
+  );
+  return performance.now() - begun;
+}
+
 /** So many clusters, evenly spread over all of them. */
 export function sampleOf(names: readonly string[], count: number): string[] {
   const step = Math.max(1, names.length / count);

@@ -4,7 +4,16 @@ import { manifest } from '../../../test/stack/e2e.ts';
 import { poll } from '../../../test/stack/poll.ts';
 import { percentiles, type Row } from '../figures.ts';
 import { ClusterWatch } from './cluster-watch.ts';
-import { changeAndRepair, CLUSTER, type Fleet, nameOf, sampleOf, SPEC, untilQuiet } from './fleet.ts';
+import {
+  changeAndRepair,
+  changeSpecification,
+  CLUSTER,
+  type Fleet,
+  nameOf,
+  sampleOf,
+  SPEC,
+  untilQuiet,
+} from './fleet.ts';
 import { recorded } from './history.ts';
 import { costs, grown, passes, reading, total, untilWatched } from './usage.ts';
 
@@ -166,12 +175,12 @@ async function operatorKilled(fleet: Fleet): Promise<Row[]> {
     return performance.now() - begun;
   };
   const changeSome = () =>
-    Promise.all(sampleOf(names, CHANGED_AT_THE_KILL).map(name => changeAndRepair(fleet, name, 250)));
+    Promise.all(sampleOf(names, CHANGED_AT_THE_KILL).map(name => changeSpecification(fleet, name, 250)));
   const [, took, all] = await Promise.all([world.startOperator(), changeSome(), allReconciled()]);
   await untilQuiet(fleet);
   const after = await reading(world);
   return [
-    ...percentiles('changes at the kill: until the end of the first step', took),
+    ...percentiles('specifications changed at the kill: until the Service follows', took),
     { what: 'until there were as many passes as clusters', unit: 's', measured: [all / 1_000] },
     { what: 'API calls', unit: '', measured: [total(before.calls, after.calls)] },
     ...costs(before, after, names.length),
