@@ -1,6 +1,6 @@
 /** What a quota that is full now has room for when pods have gone, in the words of the API server. */
 import { expect, it } from 'vitest';
-import { hasRoomWithout } from '../../src/activities/steps/quota-room.ts';
+import { hasRoomWithout } from '../../src/activities/steps/shared/quota-room.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 
 const pod = (requests: object, { phase = 'Running', limits = {} } = {}): KubeObject =>

@@ -14,10 +14,10 @@ import { onLeader } from '../cluster/leader.ts';
 import { waitUntil } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { joiningMember } from './joining-member.ts';
-import { plannedIn } from './still-planned.ts';
-import { tryObjects } from './trial.ts';
-import type { Perform } from './perform.ts';
+import { joiningMember } from './shared/joining-member.ts';
+import { plannedIn } from './shared/still-planned.ts';
+import { tryObjects } from './shared/trial.ts';
+import type { Perform } from './shared/perform.ts';
 
 type AddLearner = StepOf<'addLearner'>;
 

@@ -5,7 +5,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { POD } from '../runtime/kinds.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** How long every node may take to hear of a change of endpoints. */
 const HEARD_MS = 1_000;

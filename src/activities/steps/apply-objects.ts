@@ -10,7 +10,7 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Puts our fields of shared objects back (server-side apply): what others own besides stays theirs. An object that

@@ -13,7 +13,7 @@ import { type ClusterAddress, probeMembers } from '../observe/probe.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Waits until a linearizable read and member list go through, so until a leader is elected. */
 export const awaitQuorum: Perform<'awaitQuorum', WaitOutcome> = async (deps, ref, step) => {

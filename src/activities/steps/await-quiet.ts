@@ -1,5 +1,5 @@
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Lets time pass, until the planner is to look again. What changes meanwhile is seen then. */
 export const awaitQuiet: Perform<'awaitQuiet', WaitOutcome> = (deps, _ref, step) =>

@@ -9,8 +9,8 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import { createOwned } from './create-owned.ts';
-import type { Perform } from './perform.ts';
+import { createOwned } from './shared/create-owned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Creates what the first members need and then the members, all at once: they elect a leader together. Each is asked

@@ -14,7 +14,7 @@ import { podFacts } from '../observe/pod-facts.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { clientAccess, readTlsSecrets } from '../observe/certificate-secrets.ts';
-import { stillPlanned } from './still-planned.ts';
+import { stillPlanned } from './shared/still-planned.ts';
 
 /** So often members are asked that a compaction came between. */
 const ROUNDS = 3;

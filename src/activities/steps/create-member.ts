@@ -5,9 +5,9 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { observeMembers } from '../observe/members.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import { createOwned } from './create-owned.ts';
-import { joiningMember } from './joining-member.ts';
-import type { Perform } from './perform.ts';
+import { createOwned } from './shared/create-owned.ts';
+import { joiningMember } from './shared/joining-member.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Gives a learner that was just added its claim and its pod, with the member list as it is now. */
 export const createMember: Perform<'createMember'> = async (deps, ref, step) => {

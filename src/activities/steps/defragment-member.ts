@@ -7,9 +7,9 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 import { withdraw } from './admit-members.ts';
-import { holdBudget } from './hold-budget.ts';
-import type { Perform } from './perform.ts';
-import { stillPlanned } from './still-planned.ts';
+import { holdBudget } from './shared/hold-budget.ts';
+import type { Perform } from './shared/perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
 
 /** Of the file: with less to free a call would stop the member for nothing, as when an earlier attempt has done it. */
 const WORTH_IT = 0.02;

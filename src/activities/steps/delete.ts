@@ -10,7 +10,7 @@ import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { writeMetadata } from '../resource/etcd-cluster.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Deletes these very pods (by uid) and waits until their nodes say that they are gone. */
 export const deletePods: Perform<'deletePods', WaitOutcome> = async (deps, ref, step) => {

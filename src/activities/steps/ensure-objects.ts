@@ -9,8 +9,8 @@ import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import { createOwned } from './create-owned.ts';
-import type { Perform } from './perform.ts';
+import { createOwned } from './shared/create-owned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** The builder of each shared object. */
 export const SHARED_OBJECTS: Record<

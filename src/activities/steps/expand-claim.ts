@@ -3,7 +3,7 @@ import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Asks for a larger volume: raises the request of this very claim (by uid). Storage driver and kubelet do the rest while

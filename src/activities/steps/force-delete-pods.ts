@@ -1,7 +1,7 @@
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { POD } from '../runtime/kinds.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Takes these very pods (by uid) out of Kubernetes without asking their nodes, which are proved gone, or of which a person said so.

@@ -32,7 +32,7 @@ import { labelClaim } from './label-claim.ts';
 import { labelPods } from './label-pods.ts';
 import { leaveObjects } from './leave-objects.ts';
 import { moveLeader } from './move-leader.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 import { promoteLearner } from './promote-learner.ts';
 import { recordClusterId } from './record-cluster-id.ts';
 import { recordIncarnation } from './record-incarnation.ts';

@@ -14,7 +14,7 @@ import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { AUTHORITIES } from '../observe/certificates-to-issue.ts';
 import { secretText } from '../observe/certificate-secrets.ts';
 import { SECRET } from '../runtime/kinds.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LASTS = 10 * 365 * DAY_MS;

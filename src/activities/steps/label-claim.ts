@@ -1,7 +1,7 @@
 import { finalFailure } from '../runtime/failures.ts';
 import { CLAIM } from '../runtime/kinds.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Puts labels and annotations on this very claim (by uid). What it says of its member is looked at once more right before: a note of

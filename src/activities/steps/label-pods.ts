@@ -1,7 +1,7 @@
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { POD } from '../runtime/kinds.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Puts labels back on these very pods (by uid). Doing it twice changes nothing. */
 export const labelPods: Perform<'labelPods'> = async (deps, ref, step) => {

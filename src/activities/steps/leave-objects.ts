@@ -8,7 +8,7 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { readDyingCluster } from './delete.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Writes on what a deleted cluster leaves whose it was, and takes the cluster off as its owner: Kubernetes would collect it otherwise.

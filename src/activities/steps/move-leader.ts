@@ -1,7 +1,7 @@
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { onLeader } from '../cluster/leader.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Has the leader hand over to another voter. Nothing is done when it leads no more: the plan is another one then. */
 export const moveLeader: Perform<'moveLeader'> = async (deps, ref, step) => {

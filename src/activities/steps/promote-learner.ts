@@ -13,7 +13,7 @@ import { observe } from '../observe/observe.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { admit } from './admit-members.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 type PromoteLearner = StepOf<'promoteLearner'>;
 

@@ -16,7 +16,7 @@ import { type MembersObserved, observeMembers } from '../observe/members.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import type { WaitOutcome } from '../runtime/poll.ts';
 import { recordStatus, stampIdentity } from '../resource/etcd-cluster.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Records which cluster the members formed: first on their claims and pods and on the resource itself, then in status. From then on no

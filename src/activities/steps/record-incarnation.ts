@@ -6,7 +6,7 @@ import { lastSerialOf, stampsOf } from '../../planner/model/identity.ts';
 import { clusterFacts } from '../observe/observe.ts';
 import { readLivingCluster, recordStatus, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Puts the finalizer on the resource, then records which members bootstrap together. Nothing may be created before

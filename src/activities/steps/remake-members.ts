@@ -8,8 +8,8 @@ import { CLAIM, POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Takes away pods whose etcd never started, and with them the claims that are to be made otherwise, before the cluster has formed. Claims

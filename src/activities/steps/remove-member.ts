@@ -13,12 +13,12 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
-import { holdBudget } from './hold-budget.ts';
-import { joiningMember } from './joining-member.ts';
-import { plannedIn, stillPlanned } from './still-planned.ts';
-import { tryObjects } from './trial.ts';
+import { holdBudget } from './shared/hold-budget.ts';
+import { joiningMember } from './shared/joining-member.ts';
+import { plannedIn, stillPlanned } from './shared/still-planned.ts';
+import { tryObjects } from './shared/trial.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** What is remembered of replacements; the budget looks one hour back. */
 const REMEMBERED = 20;

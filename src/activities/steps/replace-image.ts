@@ -19,11 +19,11 @@ import { POD } from '../runtime/kinds.ts';
 import { containerIdOf, podFacts } from '../observe/pod-facts.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { withdraw } from './admit-members.ts';
-import { holdBudget } from './hold-budget.ts';
-import { tryPatch } from './trial.ts';
-import { stillPlanned } from './still-planned.ts';
+import { holdBudget } from './shared/hold-budget.ts';
+import { tryPatch } from './shared/trial.ts';
+import { stillPlanned } from './shared/still-planned.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Gives this very pod (by uid) the image of another version; its kubelet ends the container with SIGTERM and starts the new

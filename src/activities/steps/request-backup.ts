@@ -10,7 +10,7 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 const BACKUP: KindRef = { apiVersion: API_VERSION, kind: 'EtcdBackup' };
 

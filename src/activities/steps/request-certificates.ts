@@ -6,7 +6,7 @@ import { CERTIFICATE } from '../observe/cert-manager.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Creates the Certificates that the step names, or brings those that are there to what they are to say. cert-manager then makes the

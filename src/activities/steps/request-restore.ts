@@ -3,8 +3,8 @@ import { isAlreadyExists } from '../../kube/errors.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Makes the EtcdRestore, with all proofs looked at once more, and says what is lost: everything after the backup. */
 export const requestRestore: Perform<'requestRestore'> = async (deps, ref, step) => {

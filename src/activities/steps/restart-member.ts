@@ -6,8 +6,8 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { CLAIM } from '../runtime/kinds.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import { createOwned } from './create-owned.ts';
-import type { Perform } from './perform.ts';
+import { createOwned } from './shared/create-owned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Gives a member its pod back, on the very claim that was planned for. The pod is configured to join a cluster of itself

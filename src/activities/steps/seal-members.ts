@@ -8,7 +8,7 @@ import { type MembersObserved, observeMembers } from '../observe/members.ts';
 import { POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * Makes the pods of members that a quorum lists as started refuse to start on an empty volume. Waits for

@@ -30,13 +30,13 @@ import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { onLeader } from '../cluster/leader.ts';
-import { stillPlanned } from './still-planned.ts';
-import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './seed-objects.ts';
-import { createOwned } from './create-owned.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './shared/seed-objects.ts';
+import { createOwned } from './shared/create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
-import { endRestorePods } from './restore-pods.ts';
+import { endRestorePods } from './shared/restore-pods.ts';
 import { readRestore } from '../resource/etcd-restore.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 type Seeding = StepOf<'fillVolume' | 'unpackBackup'>;
 

@@ -4,7 +4,7 @@ import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { clusterFacts } from '../observe/observe.ts';
 import { readLivingCluster, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Puts the finalizer and the stamps back on the resource, as its status has them. Doing it twice changes nothing. */
 export const stampResource: Perform<'stampResource'> = async (deps, ref, step) => {

@@ -13,10 +13,10 @@ import { podFacts } from '../observe/pod-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { noteFormerImage } from '../cluster/former-image.ts';
 import { withdraw } from './admit-members.ts';
-import { holdBudget } from './hold-budget.ts';
-import { stillPlanned } from './still-planned.ts';
-import { dryRunCreatePod } from './pod-dry-run.ts';
-import type { Perform } from './perform.ts';
+import { holdBudget } from './shared/hold-budget.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import { dryRunCreatePod } from './shared/pod-dry-run.ts';
+import type { Perform } from './shared/perform.ts';
 
 /**
  * What a member that comes back needs to know is noted on its claim. Where that may not be written, a member that is to be removed goes all

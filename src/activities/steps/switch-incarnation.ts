@@ -15,11 +15,11 @@ import { isControlledBy } from '../observe/object-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { tryRestore } from './restore-trial.ts';
-import { stillPlanned } from './still-planned.ts';
-import { endRestorePods } from './restore-pods.ts';
+import { tryRestore } from './shared/restore-trial.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import { endRestorePods } from './shared/restore-pods.ts';
 import { recordFailure } from '../resource/etcd-restore.ts';
-import type { Perform } from './perform.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Tries what is to be made then, keeps clients out, deletes these very pods (by uid), and waits until their nodes say that they are gone. */
 export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, ref, step) => {

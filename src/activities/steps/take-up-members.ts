@@ -15,8 +15,8 @@ import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { POD, SECRET } from '../runtime/kinds.ts';
 import { stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
-import type { Perform } from './perform.ts';
-import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './shared/perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
 
 /**
  * Makes this EtcdCluster the owner of what a deleted one of its name has left. First it is stamped on the resource whose members it has:

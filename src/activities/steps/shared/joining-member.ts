@@ -1,11 +1,11 @@
 /** The claim and the pod of a member that joins a cluster. */
-import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { memberClaim } from '../../objects/claim.ts';
-import type { ManifestObject } from '../../objects/manifest.ts';
-import { memberPod } from '../../objects/pod.ts';
-import { memberViews } from '../../planner/model/member-view.ts';
-import { peerUrlOf } from '../../planner/model/identity.ts';
-import type { MembersObserved } from '../observe/members.ts';
+import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import { memberClaim } from '../../../objects/claim.ts';
+import type { ManifestObject } from '../../../objects/manifest.ts';
+import { memberPod } from '../../../objects/pod.ts';
+import { memberViews } from '../../../planner/model/member-view.ts';
+import { peerUrlOf } from '../../../planner/model/identity.ts';
+import type { MembersObserved } from '../../observe/members.ts';
 
 interface Joining {
   readonly cluster: EtcdCluster;

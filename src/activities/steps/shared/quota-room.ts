@@ -2,8 +2,8 @@
  * Whether a full quota has room again when pods have gone. A dry run counts what exists now: a quota that fits a cluster exactly refuses
  * what is made of it in the place of what is stopped. Pure.
  */
-import { parseQuantity } from '../../api/values/quantity.ts';
-import type { KubeObject } from '../../kube/port.ts';
+import { parseQuantity } from '../../../api/values/quantity.ts';
+import type { KubeObject } from '../../../kube/port.ts';
 
 type Amounts = ReadonlyMap<string, number>;
 

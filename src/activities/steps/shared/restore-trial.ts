@@ -1,21 +1,21 @@
 /** Everything that a restore makes, tried before anybody is stopped for it. */
 import { ApplicationFailure } from '@temporalio/activity';
-import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
-import { parseQuantity } from '../../api/values/quantity.ts';
-import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { KubeObject, WritableObject } from '../../kube/port.ts';
-import { seedBudget } from '../../objects/budget.ts';
-import { memberClaim } from '../../objects/claim.ts';
-import { claimStorePod, claimStoreSecret } from '../../objects/claim-store.ts';
-import type { ManifestObject } from '../../objects/manifest.ts';
-import { clientService, peerService } from '../../objects/services.ts';
-import type { StepOf } from '../../planner/model/step-catalogue.ts';
-import { podsLeft } from '../observe/cluster-objects.ts';
-import { readRestore } from '../resource/etcd-restore.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
-import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
+import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
+import { parseQuantity } from '../../../api/values/quantity.ts';
+import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import type { KubeObject, WritableObject } from '../../../kube/port.ts';
+import { seedBudget } from '../../../objects/budget.ts';
+import { memberClaim } from '../../../objects/claim.ts';
+import { claimStorePod, claimStoreSecret } from '../../../objects/claim-store.ts';
+import type { ManifestObject } from '../../../objects/manifest.ts';
+import { clientService, peerService } from '../../../objects/services.ts';
+import type { StepOf } from '../../../planner/model/step-catalogue.ts';
+import { podsLeft } from '../../observe/cluster-objects.ts';
+import { readRestore } from '../../resource/etcd-restore.ts';
+import type { ClusterRef } from '../../runtime/cluster-reference.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { preconditionChanged } from '../../runtime/failures.ts';
+import { placeOf, resourcesOf } from '../../runtime/pod-placement.ts';
 import { seedPodOf, startedSeed, volumeOwner } from './seed-objects.ts';
 import { tryObjects } from './trial.ts';
 

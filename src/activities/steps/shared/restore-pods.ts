@@ -1,11 +1,11 @@
 /** The pods that a restore makes beside those of members: two that lend it a claim, and one that runs etcdutl. */
-import { selectorText } from '../../api/names.ts';
-import { SEED_POD_LABELS } from '../../objects/seed-pod.ts';
-import { endLeftPod } from '../backup/serving-pod.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/object-facts.ts';
-import type { RestoreRef } from '../resource/etcd-restore.ts';
+import { selectorText } from '../../../api/names.ts';
+import { SEED_POD_LABELS } from '../../../objects/seed-pod.ts';
+import { endLeftPod } from '../../backup/serving-pod.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { POD } from '../../runtime/kinds.ts';
+import { isControlledBy } from '../../observe/object-facts.ts';
+import type { RestoreRef } from '../../resource/etcd-restore.ts';
 
 /**
  * Ends those that an operator that was killed has left, also of a member that nobody remembers because the status was lost. To be called

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EtcdCluster } from '../../api/schemas/types.ts';
-import type { Step, StepPlannedAgain } from '../../planner/model/step-catalogue.ts';
-import { decide } from '../../planner/plan.ts';
-import type { Situation } from '../../planner/model/situation.ts';
-import { situationOf } from '../../planner/situation.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
-import { observe } from '../observe/observe.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import type { Step, StepPlannedAgain } from '../../../planner/model/step-catalogue.ts';
+import { decide } from '../../../planner/plan.ts';
+import type { Situation } from '../../../planner/model/situation.ts';
+import { situationOf } from '../../../planner/situation.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { preconditionChanged } from '../../runtime/failures.ts';
+import { observe } from '../../observe/observe.ts';
+import type { ClusterRef } from '../../runtime/cluster-reference.ts';
 
 /**
  * Looks at everything once more, right before a step that touches a member, and continues only when the planner would have

@@ -1,13 +1,13 @@
 /** The pods that give a restored cluster its first member, as they are tried and as they are made. */
-import { etcdImage, withDefaults } from '../../api/defaults/etcd-cluster.ts';
-import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
-import type { ClaimStoreOwner } from '../../objects/claim-store.ts';
-import type { ManifestObject } from '../../objects/manifest.ts';
-import { memberPod } from '../../objects/pod.ts';
-import { seedPod } from '../../objects/seed-pod.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
-import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
+import { etcdImage, withDefaults } from '../../../api/defaults/etcd-cluster.ts';
+import type { EtcdCluster, EtcdRestore } from '../../../api/schemas/types.ts';
+import type { ClaimStoreOwner } from '../../../objects/claim-store.ts';
+import type { ManifestObject } from '../../../objects/manifest.ts';
+import { memberPod } from '../../../objects/pod.ts';
+import { seedPod } from '../../../objects/seed-pod.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { preconditionChanged } from '../../runtime/failures.ts';
+import { placeOf, resourcesOf } from '../../runtime/pod-placement.ts';
 
 interface Seed {
   readonly member: string;

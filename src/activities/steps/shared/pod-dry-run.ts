@@ -1,8 +1,8 @@
-import type { KubeObject } from '../../kube/port.ts';
-import { memberPod } from '../../objects/pod.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { readLivingCluster } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { KubeObject } from '../../../kube/port.ts';
+import { memberPod } from '../../../objects/pod.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { readLivingCluster } from '../../resource/etcd-cluster.ts';
+import type { ClusterRef } from '../../runtime/cluster-reference.ts';
 import { tryObjects } from './trial.ts';
 
 interface Successor {

@@ -1,8 +1,8 @@
 /** What will be made is tried before what exists is stopped (docs/decisions/0126-tried-before-and-closed-after.md). */
-import { isAlreadyExists, KubeError } from '../../kube/errors.ts';
-import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../kube/port.ts';
-import { finalFailure, isRefusal } from '../runtime/failures.ts';
-import { withWayOn } from '../runtime/refusal.ts';
+import { isAlreadyExists, KubeError } from '../../../kube/errors.ts';
+import type { KubeClient, KubeObject, ObjectRef, WritableObject } from '../../../kube/port.ts';
+import { finalFailure, isRefusal } from '../../runtime/failures.ts';
+import { withWayOn } from '../../runtime/refusal.ts';
 import { hasRoomWithout } from './quota-room.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../api/names.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
-import type { KubeClient, KubeObject } from '../../kube/port.ts';
-import { refTo } from '../../kube/resources.ts';
-import type { ManifestObject } from '../../objects/manifest.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
-import { hasEnded } from '../../planner/model/member-names.ts';
-import { CLAIM, POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/object-facts.ts';
+import { ANNOTATION_CLAIM_UID, ANNOTATION_INCARNATION } from '../../../api/names.ts';
+import { isAlreadyExists } from '../../../kube/errors.ts';
+import type { KubeClient, KubeObject } from '../../../kube/port.ts';
+import { refTo } from '../../../kube/resources.ts';
+import type { ManifestObject } from '../../../objects/manifest.ts';
+import { preconditionChanged } from '../../runtime/failures.ts';
+import { hasEnded } from '../../../planner/model/member-names.ts';
+import { CLAIM, POD } from '../../runtime/kinds.ts';
+import { isControlledBy } from '../../observe/object-facts.ts';
 
 /**
  * Creates an object, or finds that it is there already. One of the same name that belongs to something else is never

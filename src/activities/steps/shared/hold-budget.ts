@@ -4,18 +4,18 @@
  * counted again (kubernetes, pkg/registry/core/pod/storage/eviction.go, `observedGeneration`). The planner lowers the number when all
  * are ready (planner/operations/repair/budget.ts).
  */
-import { clusterSelector, disruptionBudgetName, selectorText } from '../../api/names.ts';
-import type { EtcdCluster } from '../../api/schemas/types.ts';
-import { disruptionBudget } from '../../objects/budget.ts';
-import type { PodFacts } from '../../planner/model/observation.ts';
-import { messageOf } from '../../api/values/message-of.ts';
-import type { KubeObject } from '../../kube/port.ts';
-import { isConflict, isNotFound } from '../../kube/errors.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
-import { isRefusal, preconditionChanged } from '../runtime/failures.ts';
-import { BUDGET, POD } from '../runtime/kinds.ts';
-import { isControlledBy } from '../observe/object-facts.ts';
+import { clusterSelector, disruptionBudgetName, selectorText } from '../../../api/names.ts';
+import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import { disruptionBudget } from '../../../objects/budget.ts';
+import type { PodFacts } from '../../../planner/model/observation.ts';
+import { messageOf } from '../../../api/values/message-of.ts';
+import type { KubeObject } from '../../../kube/port.ts';
+import { isConflict, isNotFound } from '../../../kube/errors.ts';
+import type { ClusterRef } from '../../runtime/cluster-reference.ts';
+import type { Dependencies } from '../../runtime/dependencies.ts';
+import { isRefusal, preconditionChanged } from '../../runtime/failures.ts';
+import { BUDGET, POD } from '../../runtime/kinds.ts';
+import { isControlledBy } from '../../observe/object-facts.ts';
 
 /** The cluster and its pods as last observed, and the member that is taken down. */
 interface Holding {
