@@ -58,6 +58,8 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
   watcher: {
     values: [
       '@temporalio/client',
+      // The names of status codes.
+      '@grpc/grpc-js',
       'node:**',
       'src/api/**',
       'src/kube/**',

@@ -2,25 +2,21 @@ import type { CreationLimitOptions } from './queue/creation-limit.ts';
 import type { WorkQueueOptions } from './queue/work-queue.ts';
 import type { MonitorOptions } from './members/monitor.ts';
 import type { UnavailableOptions } from './conditions/reports.ts';
+import type { WorkflowCheckOptions } from './conditions/workflow-check.ts';
 
 /** All in milliseconds, except `concurrency`, `creationsAtOnce` and `asksARound`. */
 export interface WatcherTimings
   extends WorkQueueOptions,
     CreationLimitOptions,
     MonitorOptions,
-    UnavailableOptions {
-  /** Of one call to Temporal. */
-  readonly rpcDeadlineMs: number;
-  /** How often a restore or backup that is under way is enqueued: no change in Kubernetes brings its operation back when that is terminated. */
-  readonly underWayMs: number;
+    UnavailableOptions,
+    WorkflowCheckOptions {
   /** So long after a start every resource is enqueued once more: a worker of the former release may have made its first reconciliation. */
   readonly againAfterMs: number;
-  /** After so long without a change the queue forgets a resource. */
-  readonly quietMs: number;
   /** What an operation makes of its own pods is not worth a reconciliation of its cluster before so long. */
   readonly operationMs: number;
   readonly reportEveryMs: number;
-  /** How often Temporal is asked for the workflows that run, for those that cannot go on, and for the workers. */
+  /** How often Temporal is asked for the workflows that run, and for the workers. */
   readonly workflowCheckMs: number;
   /** How often EtcdRequests are seen to. */
   readonly requestRoundMs: number;
@@ -38,7 +34,7 @@ export interface WatcherOptions {
 }
 
 /**
- * A resource that keeps changing is signalled after 100 ms, 300 ms, 900 ms, … 5 s. What only exists is enqueued at a start, and signalled five
+ * A resource that keeps changing, or whose signals fail, is signalled after 100 ms, 200 ms, 400 ms, … 5 s. What only exists is enqueued at a start, and signalled five
  * times a second: a thousand resources within four minutes. 24 clusters are created at once, or more each minute if none of
  * them becomes available.
  * Temporal is asked each minute which workflows run; one that does not is started. The members of every cluster are surveyed each minute, up to 240 clusters; of a
@@ -46,21 +42,18 @@ export interface WatcherOptions {
  */
 export const defaultTimings: WatcherTimings = {
   concurrency: 24,
-  changeBackoff: { firstMs: 100, maxMs: 5_000 },
-  failureBackoff: { firstMs: 250, maxMs: 15_000 },
+  backoff: { firstMs: 100, maxMs: 5_000 },
   backgroundEveryMs: 200,
   creationsAtOnce: 24,
   creationMs: 60_000,
   againAfterMs: 300_000,
-  rpcDeadlineMs: 5_000,
-  underWayMs: 30_000,
-  quietMs: 600_000,
   operationMs: 10_000,
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
   workflowCheckMs: 60_000,
   requestRoundMs: 1_000,
   noPassAfterMs: 60_000,
+  noWorkerAfterMs: 120_000,
   monitorRoundMs: 100,
   askEveryMs: 1_000,
   asksARound: 40,

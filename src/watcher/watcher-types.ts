@@ -10,13 +10,12 @@ import type { BackupFigures } from './resources/backup-figures.ts';
 import type { ReportedCluster } from './resources/reported-cluster.ts';
 import type { TemporalPort } from './temporal/client.ts';
 import type { RequestFigures } from './resources/requests.ts';
-import type { QueueStats } from './queue/work-queue.ts';
 
-export interface WatcherStats extends QueueStats {
+export interface WatcherStats {
+  /** Resources that wait to be signalled. */
+  readonly waiting: number;
   /** Custom resources that exist. */
   readonly resources: number;
-  /** Resources with a workflow that cannot go on; undefined until asked, or where Temporal does not know. */
-  readonly stuck: number | undefined;
   /** Named namespaces that do not exist, or in which the operator has no rights. */
   readonly unwatchedNamespaces: number;
   /** Undefined while it does not run. */
@@ -70,7 +69,7 @@ export interface WatcherDeps {
   readonly health: () => MemberHealth;
   /** Asks all members of a cluster what a pass would ask them. */
   readonly surveyor: Surveyor;
-  readonly options: Pick<WatcherOptions, 'namespaces' | 'timings' | 'identity'>;
+  readonly options: WatcherOptions;
   /** Records an event; never throws and never waits. */
   readonly recordEvent: RecordEvent;
   readonly logger: WatcherLogger;

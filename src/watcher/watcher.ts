@@ -5,7 +5,6 @@
 import { API_VERSION, REQUEST_KIND } from '../api/names.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
-import { OtherInstallations } from './conditions/other-installations.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { WorkflowCheck } from './conditions/workflow-check.ts';
 import { MemberMonitor } from './members/monitor.ts';
@@ -27,7 +26,6 @@ import { KnownRequests, slimRequest } from './resources/requests.ts';
 import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
 import { keysToEnqueue } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
-import { startResync } from './resync.ts';
 import { signal, type SignalDeps } from './temporal/signals.ts';
 import type {
   WatchedBackup,
@@ -38,8 +36,7 @@ import type {
   WatcherStats,
 } from './watcher-types.ts';
 
-/** A watcher on anything that behaves like Temporal. */
-export function createWatcherOn(deps: WatcherDeps): Watcher {
+export function createWatcher(deps: WatcherDeps): Watcher {
   return new ResourceWatcher(deps);
 }
 
@@ -55,7 +52,6 @@ class ResourceWatcher implements Watcher {
   readonly #reports: ReportDeps;
   readonly #monitor: MemberMonitor;
   readonly #workflows: WorkflowCheck;
-  readonly #others: OtherInstallations;
   readonly #requests = new KnownRequests(of => this.#known.named(of));
   readonly #requestLists: readonly ReflectorHandle[];
   readonly #lists: WatchedLists;
@@ -86,12 +82,12 @@ class ResourceWatcher implements Watcher {
     });
     const queue = this.#queue;
     const writer = new ConditionWriter({ ...shared, kube });
-    const enqueue = (key: string) => this.#enqueue(key, 'background');
-    this.#reports = { ...shared, queue, enqueue, writer };
+    this.#reports = { ...shared, queue, writer };
     this.#workflows = new WorkflowCheck({
       ...this.#signals,
       writer,
-      noPassAfterMs: this.#timings.noPassAfterMs,
+      ...deps.options,
+      options: this.#timings,
       enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
       isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
@@ -99,7 +95,6 @@ class ResourceWatcher implements Watcher {
         this.#isCompared && refOf(key).kind === 'EtcdCluster' && !this.#monitor.areAsReported(key),
       onUnavailable: () => this.#enqueueAll(),
     });
-    this.#others = new OtherInstallations({ ...this.#signals, identity: deps.options.identity });
     // Where the kind is not installed there are none, and nothing else waits for that.
     this.#requestLists = (deps.options.namespaces ?? [undefined]).map(namespace =>
       deps.reflector({
@@ -136,7 +131,6 @@ class ResourceWatcher implements Watcher {
     this.#queue.pause();
     this.#monitor.pause();
     this.#workflows.reset();
-    this.#others.reset();
     this.#deps.logger.info('watcher paused', { ...this.stats() });
   }
 
@@ -153,7 +147,6 @@ class ResourceWatcher implements Watcher {
     this.#state = 'stopped';
     this.#cancelAgain();
     this.#workflows.reset();
-    this.#others.reset();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
       this.#monitor.stop(),
@@ -171,8 +164,7 @@ class ResourceWatcher implements Watcher {
   stats(): WatcherStats {
     const requests = this.synced() ? this.#requests.figures() : undefined;
     const unwatchedNamespaces = this.#lists.unwatched().length;
-    const [resources, stuck] = [this.#known.size, this.#workflows.stuck];
-    return { ...this.#queue.stats(), resources, stuck, unwatchedNamespaces, requests };
+    return { waiting: this.#queue.waiting, resources: this.#known.size, unwatchedNamespaces, requests };
   }
 
   clusters(): readonly WatchedCluster[] {
@@ -259,22 +251,13 @@ class ResourceWatcher implements Watcher {
 
   #startLoops(): readonly Loop[] {
     const timings = this.#timings;
-    const underWay = () => this.#known.all().filter(({ isUnderWay }) => isUnderWay);
     return [
-      startResync({
-        clock: this.#clock,
-        everyMs: timings.underWayMs,
-        keys: () => (this.#state === 'running' ? underWay() : []).map(({ key }) => key),
-        enqueue: key => this.#enqueue(key),
-      }),
-      this.#loop(timings.quietMs, async () => this.#queue.forgetCalm(timings.quietMs)),
       this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
       this.#loop(timings.reportEveryMs, abort => reportUnavailable(this.#reports, timings, abort)),
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
       this.#loop(timings.monitorRoundMs, async abort => this.#monitor.round(abort)),
       this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
       this.#loop(timings.workflowCheckMs, abort => this.#workflows.round(abort)),
-      this.#loop(timings.workflowCheckMs, abort => this.#others.round(abort)),
     ];
   }
 
@@ -300,7 +283,7 @@ class ResourceWatcher implements Watcher {
     this.#isCompared = true;
     for (const resource of this.#known.all()) {
       const isDifferent = resource.cluster !== undefined && !this.#monitor.areAsReported(resource.key);
-      if (isDifferent) this.#queue.promote(resource.key);
+      if (isDifferent && this.#queue.has(resource.key)) this.#enqueue(resource.key);
     }
   }
 

@@ -13,7 +13,8 @@ import { root } from '../../scripts/run.ts';
 import { API_VERSION, workflowId } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
-import { createWatcher } from '../../src/watcher/create-watcher.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { WELL } from '../plugin/bench.ts';
@@ -64,7 +65,7 @@ beforeAll(async () => {
   watcher = createWatcher({
     kube: operator,
     reflector: kubeReflectors(operator),
-    client: () => bench.client,
+    temporal: temporalPort(() => bench.client, { taskQueue: TASK_QUEUE }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,
     recordEvent: () => {},

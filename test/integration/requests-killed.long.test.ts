@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_VERSION, REQUEST_KIND } from '../../src/api/names.ts';
 import type { EtcdRequestStatus } from '../../src/api/schemas/types.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
-import { createWatcher } from '../../src/watcher/create-watcher.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
 import {
@@ -37,7 +38,7 @@ function watcherOf({ kube: world, taskQueue, unseen }: Scene) {
   return createWatcher({
     kube,
     reflector: spec => reflectors(spec.kind === unseen ? { ...spec, onChange: () => {} } : spec),
-    client: () => bench.client,
+    temporal: temporalPort(() => bench.client, { taskQueue }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,
     recordEvent: () => {},

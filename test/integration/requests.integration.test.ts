@@ -15,7 +15,8 @@ import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
-import { createWatcher } from '../../src/watcher/create-watcher.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { FakeEtcd } from '../fakes/etcd/etcd.ts';
 import { FakeStore } from '../fakes/store.ts';
@@ -81,7 +82,7 @@ beforeAll(async () => {
   watcher = createWatcher({
     kube: operator,
     reflector: kubeReflectors(operator),
-    client: () => bench.client,
+    temporal: temporalPort(() => bench.client, { taskQueue: TASK_QUEUE }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,
     recordEvent: () => {},

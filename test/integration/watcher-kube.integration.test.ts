@@ -9,7 +9,7 @@ import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { createWatcherOn } from '../../src/watcher/watcher.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
 import { type ControlPlane, startControlPlane } from '../stack/control-plane.ts';
 import { poll } from '../stack/poll.ts';
@@ -52,12 +52,10 @@ async function watch(): Promise<void> {
   const temporal: TemporalPort = {
     signal: door,
     signalIfRunning: door,
-    problems: async () => [],
     running: async () => [],
-    pollers: async () => [],
-    state: async () => ({ awaited: undefined }),
+    pollers: async () => [{ identity: 'a', polledAt: Date.now() }],
   };
-  watcher = createWatcherOn({
+  watcher = createWatcher({
     kube: ours,
     reflector: kubeReflectors(ours),
     temporal,
@@ -65,7 +63,8 @@ async function watch(): Promise<void> {
     surveyor: noSurveyor,
     recordEvent: () => {},
     options: {
-      timings: { reportEveryMs: 50, unavailableAfterMs: 200, failureBackoff: { firstMs: 50, maxMs: 200 } },
+      taskQueue: 'etcd-operator',
+      timings: { reportEveryMs: 50, unavailableAfterMs: 200, backoff: { firstMs: 50, maxMs: 200 } },
     },
     logger: new ListLogger(),
   });

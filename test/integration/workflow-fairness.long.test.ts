@@ -2,8 +2,8 @@
 import { CompleteAsyncError, Context } from '@temporalio/activity';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Activities, Step } from '../../src/activities/index.ts';
-import type { Kind, ResourceRef } from '../../src/api/names.ts';
-import { temporalPort, type WorkflowState } from '../../src/watcher/temporal/client.ts';
+import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../src/api/names.ts';
+import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { REPAIR, Script, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
@@ -51,7 +51,7 @@ async function orderOfPasses(reported: readonly ResourceRef[]): Promise<readonly
   const { signal } = new AbortController();
   for (const ref of reported) {
     await port.signal(ref, {}, signal);
-    await until(async () => isPass(await port.state(ref, 'resource', signal)));
+    await until(() => isPassAwaited(workflowId(ref)));
   }
   release();
   await until(() => order.length >= reported.length);
@@ -70,9 +70,10 @@ it('clusters are looked at before backups', async () => {
   expect(order.indexOf('EtcdCluster calm')).toBeLessThan(STORM / 3);
 });
 
-/** Whether it is a pass that a worker is awaited for, and not a task of the workflow. */
-function isPass(state: WorkflowState | undefined): boolean {
-  return state?.awaited !== undefined && !state.awaited.id.includes('/task/');
+/** Whether it is a pass that the workflow waits for. */
+async function isPassAwaited(id: string): Promise<boolean> {
+  const found = await bench.client.workflow.getHandle(id).describe().catch(() => undefined);
+  return (found?.raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name?.startsWith('assess') === true);
 }
 
 const MENDING: readonly Step[] = [
@@ -120,10 +121,10 @@ async function passesBefore(steps: readonly Step[]): Promise<number> {
   await until(() => order.length === 1);
   for (const token of begun) await bench.client.activity.complete(token, 'done');
   for (const ref of storm)
-    await until(async () => isPass(await port.state(ref, 'resourceAndOperation', signal)));
+    await until(() => isPassAwaited(operationWorkflowId(workflowId(ref))));
   const calm = resource('EtcdCluster', 'calm', 0);
   await port.signal(calm, {}, signal);
-  await until(async () => isPass(await port.state(calm, 'resource', signal)));
+  await until(() => isPassAwaited(workflowId(calm)));
   undone.remaining = [];
   release();
   await until(() => order.includes('calm'));

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { ObjectStore } from '../../src/kube/store.ts';
 import type { Clock, ReflectorFactory, ReflectorSpec } from '../../src/watcher/model/ports.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { createWatcherOn } from '../../src/watcher/watcher.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import { selects } from '../fakes/kubernetes/storage.ts';
 import { metadataOf } from '../fakes/kubernetes/watch.ts';
 import { Random } from './random.ts';
@@ -137,7 +137,7 @@ export class SimWatcher {
     this.#feeds = [];
     this.#news = [];
     this.#heardOf = -1;
-    this.#watcher = createWatcherOn({
+    this.#watcher = createWatcher({
       kube: client,
       reflector: this.#reflector,
       temporal: {
@@ -146,14 +146,13 @@ export class SimWatcher {
           signal(ref);
         },
         signalIfRunning: async ref => signal(ref),
-        state: async () => ({ awaited: undefined }),
-        problems: async () => 'unsupported',
-        running: async () => [...this.#begun].map(id => ({ workflowId: id, isFailing: false })),
-        pollers: async () => [],
+        running: async () =>
+          [...this.#begun].map(id => ({ workflowId: id, taskQueue: '', isFailing: false, problems: [] })),
+        pollers: async () => [{ identity: '', polledAt: now() }],
       },
       health: () => ({ ask: async host => this.#health(host), forget: nobody, close: nobody }),
       surveyor: new Surveyor({ kube: client, etcd: members }),
-      options: { namespaces: [NAMESPACE] },
+      options: { namespaces: [NAMESPACE], taskQueue: '' },
       recordEvent: nobody,
       logger: NO_LOGGER,
       clock,

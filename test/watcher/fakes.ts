@@ -3,14 +3,7 @@ import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
 import type { Surveyor } from '../../src/watcher/members/monitor.ts';
-import type {
-  Awaited,
-  Poller,
-  RunningWorkflow,
-  TemporalPort,
-  WorkflowProblem,
-  WorkflowState,
-} from '../../src/watcher/temporal/client.ts';
+import type { Poller, RunningWorkflow, TemporalPort } from '../../src/watcher/temporal/client.ts';
 import type { Changed } from '../../src/workflows/messages/resource.ts';
 import type { FakeClock } from './fake-clock.ts';
 
@@ -37,20 +30,18 @@ export class FakeTemporal implements TemporalPort {
   latencyMs = 10;
   /** What a call is answered with, instead of success; asked at the end of the call. */
   failure: (id: string) => Error | undefined = () => undefined;
-  problemsNow: readonly WorkflowProblem[] | 'unsupported' = [];
-  pollersNow: readonly Poller[] = [];
+  /** Problems of workflows, by id; of the operation of one as well. */
+  readonly problems = new Map<string, readonly string[]>();
+  /** Undefined: a worker that polls at any time. */
+  pollersNow: readonly Poller[] | undefined;
   /** By uid: when the last call that succeeded began. */
   readonly begunAt = new Map<string, number>();
-  /** What is awaited of the workflow of each resource, by uid. */
-  readonly awaited = new Map<string, Awaited>();
   /** Uids of resources whose workflows say that their passes fail. */
   readonly failing = new Set<string>();
-  /** Uids of resources whose workflows run at another task queue. */
-  readonly elsewhere = new Set<string>();
+  /** The other task queues at which workflows of resources run, by uid. */
+  readonly elsewhere = new Map<string, string>();
   runningCalls = 0;
   calls = 0;
-  stateCalls = 0;
-  problemCalls = 0;
   underWay = 0;
   readonly #clock: FakeClock;
 
@@ -93,32 +84,25 @@ export class FakeTemporal implements TemporalPort {
     if (workflow?.running === true) workflow.signals.push({});
   }
 
-  async state(ref: ResourceRef, _of: string, abort: AbortSignal): Promise<WorkflowState | undefined> {
-    this.stateCalls += 1;
-    await Promise.resolve();
-    const failure = abort.aborted ? grpcFailure(1) : this.failure(workflowId(ref));
-    if (failure !== undefined) throw failure;
-    const workflow = this.workflows.get(workflowId(ref));
-    return workflow?.running === true ? { awaited: this.awaited.get(ref.uid) } : undefined;
-  }
-
-  async problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'> {
-    this.problemCalls += 1;
-    await this.#call('', abort);
-    return this.problemsNow;
-  }
-
-  async running(abort: AbortSignal): Promise<readonly RunningWorkflow[]> {
+  async running(where: 'here' | 'elsewhere', abort: AbortSignal): Promise<readonly RunningWorkflow[]> {
     this.runningCalls += 1;
-    await this.#call('', abort);
-    return [...this.workflows].flatMap(([id, { running, uid }]) =>
-      running && !this.elsewhere.has(uid) ? [{ workflowId: id, isFailing: this.failing.has(uid) }] : [],
-    );
+    await this.#call('list', abort);
+    return [...this.workflows].flatMap(([id, { running, uid }]) => {
+      const taskQueue = this.elsewhere.get(uid) ?? 'etcd-operator';
+      const isHere = taskQueue === 'etcd-operator';
+      if (!running || isHere !== (where === 'here')) return [];
+      const isFailing = this.failing.has(uid);
+      const operation = `${id}/operation`;
+      return [
+        { workflowId: id, taskQueue, isFailing, problems: this.problems.get(id) ?? [] },
+        { workflowId: operation, taskQueue, isFailing: false, problems: this.problems.get(operation) ?? [] },
+      ];
+    });
   }
 
   async pollers(abort: AbortSignal): Promise<readonly Poller[]> {
-    await this.#call('', abort);
-    return this.pollersNow;
+    await this.#call('pollers', abort);
+    return this.pollersNow ?? [{ identity: 'a@0123456789ab', polledAt: this.#clock.date().getTime() }];
   }
 
   async #call(id: string, abort: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { defaultTimings, type WatcherTimings } from '../../src/watcher/options.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
-import { createWatcherOn } from '../../src/watcher/watcher.ts';
+import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { Survey } from '../../src/watcher/members/agreement.ts';
 import { FakeKube } from '../fakes/kubernetes/kube.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -60,7 +60,7 @@ export class Harness {
   /** A watcher of its own on the same world, as another replica or the next process has it. */
   make(timings: Partial<WatcherTimings> = {}, namespaces?: readonly string[]): Watcher {
     this.reflectors = new HandReflectors();
-    return createWatcherOn({
+    return createWatcher({
       kube: this.around(this.kube.as(WATCHER_FIELD_MANAGER)),
       reflector: this.reflectors.factory,
       temporal: this.temporal,
@@ -89,6 +89,7 @@ export class Harness {
         timings: { ...defaultTimings, ...QUIET, ...timings },
         namespaces,
         identity: 'a@0123456789ab',
+        taskQueue: 'etcd-operator',
       },
       recordEvent: (ref, { reason, message }) => this.events.push(`${ref.name} ${reason}: ${message}`),
       logger: this.logger,

@@ -30,7 +30,7 @@ export const OPERATOR_CONDITIONS = {
         'Read the error in the message and remove its cause: a missing permission, a webhook or quota that refuses, a server that does not answer.',
       ],
       TasksNotCompleted: [
-        "No worker of the operator completes the tasks of the resource's workflow.",
+        'There is something to do, and no worker of the operator has asked Temporal for tasks for two minutes.',
         "Check whether the operator's pods run and have CPU time, their logs, and the condition WorkflowStuck.",
       ],
       OtherTaskQueue: [

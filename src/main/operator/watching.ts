@@ -8,7 +8,8 @@ import { createEtcdPort } from '../../etcd/adapter.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
-import { createWatcher } from '../../watcher/create-watcher.ts';
+import { temporalPort } from '../../watcher/temporal/client.ts';
+import { createWatcher } from '../../watcher/watcher.ts';
 import type { Watcher } from '../../watcher/watcher-types.ts';
 import type { Config } from '../config/config.ts';
 import { electionTiming } from '../config/election-timing.ts';
@@ -154,7 +155,7 @@ function watcherOf(
   return createWatcher({
     kube: kubernetes.watcherClient,
     reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
-    client,
+    temporal: temporalPort(client, { taskQueue }),
     health: () => new HealthPages({ timeoutMs: HEALTH_TIMEOUT_MS }),
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),
     options: { namespaces, taskQueue, identity },

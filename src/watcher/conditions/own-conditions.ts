@@ -3,7 +3,7 @@ import { type FindingBesidePasses, passFailing } from '../../api/derived/beside-
 import type { Kind } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { Unprocessed } from '../queue/work-queue.ts';
-import type { OtherQueue, WorkflowProblem } from '../temporal/client.ts';
+import type { RunningWorkflow } from '../temporal/client.ts';
 
 /** Temporal takes no signal for this resource. `since` in the message instead of a duration: it stays true unwritten. */
 export function temporalUnavailable({ code }: Pick<Unprocessed, 'code'>, since: Date): FindingBesidePasses {
@@ -27,16 +27,15 @@ export const temporalReachable: FindingBesidePasses = {
 };
 
 /** A workflow of this resource cannot go on: its code fails, or does not fit its history. */
-export function workflowStuck(problem: WorkflowProblem): FindingBesidePasses {
-  const details = problem.problems.length === 0 ? 'no details' : problem.problems.join(', ');
+export function workflowStuck(workflow: RunningWorkflow): FindingBesidePasses {
   return {
     type: 'WorkflowStuck',
     status: 'True',
     reason: 'WorkflowTaskFailing',
     message:
-      `Workflow ${problem.workflowId} cannot continue: its tasks keep failing (${details}). ` +
+      `Workflow ${workflow.workflowId} cannot continue: its tasks keep failing (${workflow.problems.join(', ')}). ` +
       'Nothing is done for this resource until they succeed. Show the last failure with ' +
-      `"temporal workflow show --workflow-id ${problem.workflowId}". Deploy an operator release that can replay ` +
+      `"temporal workflow show --workflow-id ${workflow.workflowId}". Deploy an operator release that can replay ` +
       'this history; or terminate the workflow: the operator then starts it again from what it observes.',
   };
 }
@@ -48,11 +47,15 @@ export const workflowGoesOn: FindingBesidePasses = {
   message: 'The tasks of the workflows of this resource succeed.',
 };
 
-/** A task of the workflow of this resource, or its pass, waits since then, and no worker completes it. */
-export function noWorkerFor(kind: Kind, queues: OtherQueue | undefined, since: Date): FindingBesidePasses {
+/** No worker completes what the workflow of this resource needs since then; with `queues` because it runs at another task queue, where it stays. */
+export function noWorkerFor(
+  kind: Kind,
+  queues: { readonly ofWorkflow: string; readonly ofOperator: string } | undefined,
+  since: Date,
+): FindingBesidePasses {
   if (queues === undefined) {
     const text =
-      "no worker of the operator has completed a task of this resource's workflow, so the operator does nothing for it. " +
+      'no worker of the operator has asked Temporal for tasks, so nothing is done for this resource. ' +
       "Check whether the operator's pods run and have CPU time, and check their logs.";
     return passFailing(kind, { reason: 'TasksNotCompleted', text, since });
   }

@@ -8,9 +8,7 @@ import { passesUnknown, temporalReachable, temporalUnavailable } from './own-con
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
 export interface ReportDeps {
-  readonly queue: Pick<WorkQueue, 'unprocessed' | 'lastSucceeded' | 'isReachable'>;
-  /** Has a resource reconciled behind those with work. */
-  readonly enqueue: (key: string) => void;
+  readonly queue: Pick<WorkQueue, 'unprocessed' | 'isReachable'>;
   readonly known: KnownResources;
   readonly writer: ConditionWriter;
   readonly clock: Clock;
@@ -26,16 +24,17 @@ export interface UnavailableOptions {
 
 /**
  * One round: `TemporalUnavailable` becomes True on every resource whose signal has waited longer than `unavailableAfterMs`
- * and failed to be delivered, and False on every resource that says so and whose signal has got through.
+ * and failed to be delivered, and False on every other one that says so, when signals get through.
  */
 export async function reportUnavailable(
   deps: ReportDeps,
   { unavailableAfterMs, noPassAfterMs }: UnavailableOptions,
   abort: AbortSignal,
 ): Promise<void> {
-  const { queue, enqueue, known, writer, clock } = deps;
+  const { queue, known, writer, clock } = deps;
   const now = clock.now();
-  for (const waiting of queue.unprocessed()) {
+  const unprocessed = queue.unprocessed();
+  for (const waiting of unprocessed) {
     const { key, code } = waiting;
     const lastedMs = now - waiting.since;
     if (lastedMs < unavailableAfterMs) continue;
@@ -45,13 +44,11 @@ export async function reportUnavailable(
     if (lastedMs >= noPassAfterMs)
       await writer.report(key, passesUnknown(refOf(key).kind, code, since), abort);
   }
-  for (const { key } of known.all()) {
-    if (!isTrue(known, key, 'TemporalUnavailable')) continue;
-    const succeeded = queue.lastSucceeded(key);
-    // Another replica said so, or it was long ago: the next signal shows.
-    if (succeeded === undefined) enqueue(key);
-    if (succeeded === true && queue.isReachable) await writer.report(key, temporalReachable, abort);
-  }
+  if (queue.isReachable !== true) return;
+  const waiting = new Set(unprocessed.map(({ key }) => key));
+  for (const { key } of known.all())
+    if (!waiting.has(key) && isTrue(known, key, 'TemporalUnavailable'))
+      await writer.report(key, temporalReachable, abort);
 }
 
 /** Whether a resource says so, as it was last seen or written. */

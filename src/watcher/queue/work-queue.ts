@@ -3,11 +3,10 @@
  *
  * - A key is queued at most once, and processed by one at a time. A key that is added while it is processed is processed once more
  *   afterwards. A key never leaves before it was processed after it was last added.
- * - A key that keeps changing is processed ever more rarely, and one that fails is tried again ever more rarely; both are forgotten when
- *   it is calm.
+ * - A key that keeps changing or failing is processed ever more rarely, and at once again when it was calm.
  * - Work that is there goes before everything else, which is taken from a token bucket. Namespaces are served round-robin.
  */
-import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
+import { type Backoff, backoffMs } from '../../api/values/backoff.ts';
 import type { Clock } from '../model/ports.ts';
 import { ReadyKeys } from './ready-keys.ts';
 
@@ -25,10 +24,7 @@ export interface AddOptions {
  * How the processing of a key ended. `unavailable`: Temporal did not take it, and may be taking nothing from anybody.
  * `refused`: Temporal is there and does not want this one. `skipped`: there was nothing to send, so nothing is known of Temporal. `code` is for users: no addresses, no secrets.
  */
-export type Processed =
-  | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'skipped' }
-  | FailedProcessing;
+export type Processed = { readonly outcome: 'delivered' | 'skipped' } | FailedProcessing;
 
 export interface FailedProcessing {
   readonly outcome: 'unavailable' | 'refused';
@@ -38,10 +34,8 @@ export interface FailedProcessing {
 export interface WorkQueueOptions {
   /** Keys that are processed at once. */
   readonly concurrency: number;
-  /** The time from one processing of a key to the next: the first of a key that was calm, and the longest of one that keeps changing. */
-  readonly changeBackoff: Backoff;
-  /** The time between the tries of a key that fails. */
-  readonly failureBackoff: Backoff;
+  /** The time from one processing of a key to the next, while it is not calm. */
+  readonly backoff: Backoff;
   /** One key of the background is taken in so many milliseconds. */
   readonly backgroundEveryMs: number;
 }
@@ -64,38 +58,23 @@ export interface Unprocessed {
   readonly code: string;
 }
 
-export interface QueueStats {
-  readonly keys: number;
-  readonly waiting: number;
-  readonly processing: number;
-  readonly added: number;
-  readonly delivered: number;
-  readonly failed: number;
-  readonly reachable: boolean;
-}
-
 /** A key that keeps still for so many milliseconds is calm. */
 const CALM_MS = 10_000;
-/** How much longer each interval of a key that keeps changing is than the one before. */
-const GROWTH = 3;
 
+/** A key that waits or is processed, or was a moment ago. */
 interface Item {
   readonly key: string;
   priority: Priority;
   /** When it was first added since it was last processed; undefined: it does not wait. */
   waitingSince: number | undefined;
-  /** Not before this time by its adds. */
+  /** Not before this time by its adds, and by its back-off. */
   dueAt: number;
-  /** Not before this time by its back-off. */
   notBefore: number;
   isProcessing: boolean;
-  /** When it was last processed, and the interval that followed. */
-  startedAt: number;
-  interval: number;
-  failures: number;
-  /** How its last try failed; undefined: it did not, or was never tried. */
-  code: string | undefined;
-  hasSucceeded: boolean;
+  /** How often it was processed since it was calm. */
+  times: number;
+  /** How its last try failed, and since when it waits to succeed. */
+  failed: Omit<Unprocessed, 'key'> | undefined;
   cancelTimer: () => void;
 }
 
@@ -103,7 +82,7 @@ export class WorkQueue {
   readonly #deps: WorkQueueDeps;
   readonly #items = new Map<string, Item>();
   readonly #ready: ReadyKeys;
-  readonly #processing = new Map<string, Promise<void>>();
+  readonly #processing = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   /** When the next key of the background may be taken, and what cancels the wait for it. */
   #backgroundAt = Number.NEGATIVE_INFINITY;
@@ -111,9 +90,6 @@ export class WorkQueue {
   /** How the last try failed when nothing has got through since it began; undefined: Temporal is there. */
   #unavailable: string | undefined;
   #succeededAt = Number.NEGATIVE_INFINITY;
-  #added = 0;
-  #delivered = 0;
-  #failed = 0;
   #state: 'running' | 'paused' | 'stopped' = 'running';
 
   constructor(deps: WorkQueueDeps) {
@@ -124,26 +100,14 @@ export class WorkQueue {
   /** Has a key processed by something that begins after now. */
   add(key: string, { priority = 'work', afterMs = 0 }: AddOptions = {}): void {
     if (this.#state === 'stopped') return;
-    this.#added += 1;
     const now = this.#deps.clock.now();
-    const item = this.#itemOf(key);
-    if (item.waitingSince === undefined) {
-      item.waitingSince = now;
-      item.priority = priority;
-      item.dueAt = now + afterMs;
-    } else {
-      if (priority === 'work') item.priority = 'work';
-      item.dueAt = Math.min(item.dueAt, now + afterMs);
-    }
+    const item = this.#items.get(key) ?? newItem(key);
+    this.#items.set(key, item);
+    const dueAt = now + afterMs;
+    if (item.waitingSince === undefined) Object.assign(item, { waitingSince: now, priority, dueAt });
+    if (priority === 'work') item.priority = 'work';
+    item.dueAt = Math.min(item.dueAt, dueAt);
     if (!item.isProcessing) this.#schedule(item);
-  }
-
-  /** A key that waits is work, as if it had been added so first; does nothing to one that does not wait. */
-  promote(key: string): void {
-    const item = this.#items.get(key);
-    if (item?.waitingSince === undefined || item.isProcessing || item.priority === 'work') return;
-    item.priority = 'work';
-    this.#schedule(item);
   }
 
   /** Whether a key is processed, or will be. */
@@ -152,23 +116,24 @@ export class WorkQueue {
     return item !== undefined && (item.isProcessing || item.waitingSince !== undefined);
   }
 
-  /** Whether Temporal takes anything at present, as far as the last try shows. */
-  get isReachable(): boolean {
-    return this.#unavailable === undefined;
+  /** Whether Temporal takes anything at present, as far as the last try shows; undefined before the first. */
+  get isReachable(): boolean | undefined {
+    if (this.#unavailable !== undefined) return false;
+    return this.#succeededAt > Number.NEGATIVE_INFINITY ? true : undefined;
   }
 
   /** The keys that failed, or that wait while nothing gets through. A key that only waits for its turn is not among them. */
   unprocessed(): readonly Unprocessed[] {
-    return [...this.#items.values()].flatMap(({ key, waitingSince: since, code = this.#unavailable }) =>
-      since === undefined || code === undefined ? [] : [{ key, since, code }],
-    );
+    const code = this.#unavailable;
+    return [...this.#items.values()].flatMap(({ key, failed, waitingSince: since }) => {
+      if (failed !== undefined) return [{ key, ...failed }];
+      return since === undefined || code === undefined ? [] : [{ key, since, code }];
+    });
   }
 
-  /** Whether the last try of a key succeeded: undefined when it was never tried, or is forgotten. */
-  lastSucceeded(key: string): boolean | undefined {
-    const item = this.#items.get(key);
-    if (item?.code !== undefined) return false;
-    return item?.hasSucceeded === true ? true : undefined;
+  /** How many keys wait. */
+  get waiting(): number {
+    return [...this.#items.values()].filter(item => item.waitingSince !== undefined).length;
   }
 
   /** Nothing is processed until `resume`; what is added waits. */
@@ -181,60 +146,24 @@ export class WorkQueue {
     this.#take();
   }
 
-  /** Forgets keys that were not added for so long. */
-  forgetCalm(quietMs: number): void {
-    const limit = this.#deps.clock.now() - quietMs;
-    for (const [key, item] of this.#items)
-      if (!this.has(key) && item.startedAt < limit) this.#items.delete(key);
-  }
-
-  stats(): QueueStats {
-    return {
-      keys: this.#items.size,
-      waiting: [...this.#items.values()].filter(item => item.waitingSince !== undefined).length,
-      processing: this.#processing.size,
-      added: this.#added,
-      delivered: this.#delivered,
-      failed: this.#failed,
-      reachable: this.isReachable,
-    };
-  }
-
   /** Final: nothing is begun after this call. Resolves when what is processed has ended; after `graceMs` that is aborted. */
   async stop(graceMs: number): Promise<void> {
     this.#state = 'stopped';
     for (const item of this.#items.values()) item.cancelTimer();
     this.#cancelBackground?.();
     const cancelAbort = this.#deps.clock.after(graceMs, () => this.#abort.abort());
-    await Promise.all(this.#processing.values());
+    await Promise.all(this.#processing);
     cancelAbort();
   }
 
-  #itemOf(key: string): Item {
-    const known = this.#items.get(key);
-    if (known !== undefined) return known;
-    const item: Item = {
-      key,
-      priority: 'background',
-      waitingSince: undefined,
-      dueAt: 0,
-      notBefore: Number.NEGATIVE_INFINITY,
-      isProcessing: false,
-      startedAt: Number.NEGATIVE_INFINITY,
-      interval: this.#deps.options.changeBackoff.firstMs,
-      failures: 0,
-      code: undefined,
-      hasSucceeded: false,
-      cancelTimer: () => {},
-    };
-    this.#items.set(key, item);
-    return item;
-  }
-
-  /** An item that waits becomes ready, now or in time. */
+  /** An item that waits becomes ready, now or in time; one that does not is forgotten once it is calm. */
   #schedule(item: Item): void {
     const { clock } = this.#deps;
     item.cancelTimer();
+    if (item.waitingSince === undefined) {
+      item.cancelTimer = clock.after(CALM_MS, () => this.#items.delete(item.key));
+      return;
+    }
     const waitMs = Math.max(item.dueAt, item.notBefore) - clock.now();
     if (waitMs > 0) item.cancelTimer = clock.after(waitMs, () => this.#makeReady(item));
     else this.#makeReady(item);
@@ -250,7 +179,11 @@ export class WorkQueue {
       const key = this.#ready.take('work') ?? this.#takeBackground();
       const item = key === undefined ? undefined : this.#items.get(key);
       if (item === undefined) return;
-      this.#start(item);
+      const processing = this.#process(item).finally(() => {
+        this.#processing.delete(processing);
+        this.#take();
+      });
+      this.#processing.add(processing);
     }
   }
 
@@ -269,55 +202,44 @@ export class WorkQueue {
     return undefined;
   }
 
-  #start(item: Item): void {
+  async #process(item: Item): Promise<void> {
     const { clock, options, process } = this.#deps;
-    const now = clock.now();
-    const since = item.waitingSince ?? now;
-    const { maxMs, firstMs } = options.changeBackoff;
-    // Until it changed again, not until its turn came: to wait for others is not to be calm.
-    const wasCalm = since - item.startedAt >= CALM_MS;
-    item.interval = wasCalm ? firstMs : Math.min(maxMs, item.interval * GROWTH);
-    item.notBefore = now + item.interval;
-    item.startedAt = now;
+    const begun = clock.now();
+    const { waitingSince: since = begun, priority } = item;
+    item.times += 1;
+    item.notBefore = begun + backoffMs(options.backoff, item.times);
     item.waitingSince = undefined;
     item.isProcessing = true;
-    const { priority } = item;
-    const processing = process(item.key, this.#abort.signal).then(processed => {
-      this.#processing.delete(item.key);
-      item.isProcessing = false;
-      if (processed.outcome === 'delivered') this.#succeeded(item);
-      else if (processed.outcome !== 'skipped') this.#failedOnce(item, { since, priority, processed });
-      if (this.#state !== 'stopped' && item.waitingSince !== undefined) this.#schedule(item);
-      this.#take();
-    });
-    this.#processing.set(item.key, processing);
+    const processed = await process(item.key, this.#abort.signal);
+    item.isProcessing = false;
+    if (processed.outcome === 'delivered') {
+      this.#succeededAt = clock.now();
+      this.#unavailable = item.failed = undefined;
+    } else if ('code' in processed) {
+      // Others got through meanwhile: the fault is with this key, not with Temporal.
+      if (processed.outcome === 'refused') this.#unavailable = undefined;
+      else if (this.#succeededAt < begun) this.#unavailable = processed.code;
+      item.failed = { since: item.failed?.since ?? since, code: processed.code };
+      // It waits as it did, and longer.
+      if (item.waitingSince === undefined || priority === 'work') item.priority = priority;
+      item.waitingSince = since;
+      item.dueAt = clock.now();
+      item.notBefore = clock.now() + backoffMs(options.backoff, item.times);
+    }
+    if (this.#state !== 'stopped') this.#schedule(item);
   }
+}
 
-  #succeeded(item: Item): void {
-    this.#delivered += 1;
-    this.#succeededAt = this.#deps.clock.now();
-    this.#unavailable = undefined;
-    item.failures = 0;
-    item.code = undefined;
-    item.hasSucceeded = true;
-  }
-
-  /** It waits as it did, and longer. */
-  #failedOnce(
-    item: Item,
-    of: { readonly since: number; readonly priority: Priority; readonly processed: FailedProcessing },
-  ): void {
-    const { clock, options } = this.#deps;
-    const { outcome, code } = of.processed;
-    this.#failed += 1;
-    // Others got through meanwhile: the fault is with this key, not with Temporal.
-    if (outcome === 'refused') this.#unavailable = undefined;
-    else if (this.#succeededAt < item.startedAt) this.#unavailable = code;
-    item.failures += 1;
-    item.code = code;
-    if (item.waitingSince === undefined || of.priority === 'work') item.priority = of.priority;
-    item.waitingSince = of.since;
-    item.dueAt = clock.now();
-    item.notBefore = clock.now() + jitteredBackoffMs(options.failureBackoff, item.failures, clock.random());
-  }
+function newItem(key: string): Item {
+  return {
+    key,
+    priority: 'background',
+    waitingSince: undefined,
+    dueAt: 0,
+    notBefore: 0,
+    isProcessing: false,
+    times: 0,
+    failed: undefined,
+    cancelTimer: () => {},
+  };
 }

@@ -1,49 +1,30 @@
 /** The few things that the watcher asks of Temporal, each with a deadline. */
+import { status } from '@grpc/grpc-js';
 import {
   type Client,
   isGrpcServiceError,
   NamespaceNotFoundError,
-  type WorkflowExecutionDescription,
   WorkflowNotFoundError,
 } from '@temporalio/client';
-import { type Kind, operationWorkflowId, type ResourceRef, workflowId } from '../../api/names.ts';
+import { type Kind, type ResourceRef, workflowId } from '../../api/names.ts';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 import { priorityOf } from '../../api/values/priority.ts';
 import { ATTENTION_FAILING, type Changed, changedSignal } from '../../workflows/messages/resource.ts';
 import type { FailedProcessing } from '../queue/work-queue.ts';
 import { callsOf } from './calls.ts';
 
-/** A running workflow whose tasks keep failing, and what the server says about it. */
-export interface WorkflowProblem {
-  readonly workflowId: string;
-  /** Such as `category=WorkflowTaskFailed`, `cause=WorkflowTaskFailedCauseNonDeterministicError`. */
-  readonly problems: readonly string[];
-}
-
-/** A workflow stays at the task queue that it was started with. */
-export interface OtherQueue {
-  readonly ofWorkflow: string;
-  readonly ofOperator: string;
-}
-
-/** What a worker is awaited for: a task of the workflow, or the activity that makes a pass, of which no attempt has ended yet. */
-export interface Awaited {
-  /** Equal texts: it is still the same one that is awaited. */
-  readonly id: string;
-  /** Where it waits, and which other task queue this operator serves; absent: it is this operator that it waits for. */
-  readonly queues?: OtherQueue;
-}
-
-/** What a workflow of a resource is at, as Temporal sees it. */
-export interface WorkflowState {
-  readonly awaited: Awaited | undefined;
-}
-
 /** A workflow that runs: of a resource, or of an operation. */
 export interface RunningWorkflow {
   readonly workflowId: string;
+  /** It stays at the task queue that it was started with. */
+  readonly taskQueue: string;
   /** Whether it says that its passes fail. */
   readonly isFailing: boolean;
+  /**
+   * What the server says about one whose tasks keep failing, such as `category=WorkflowTaskFailed`,
+   * `cause=WorkflowTaskFailedCauseNonDeterministicError`. Servers before 1.30 say nothing.
+   */
+  readonly problems: readonly string[];
 }
 
 /** A worker that polls the task queue, or did so in the last minutes. */
@@ -59,24 +40,16 @@ export interface TemporalPort {
   signal(ref: ResourceRef, changed: Changed, abort: AbortSignal): Promise<void>;
   /** Delivers `changed` to the resource's workflow when it runs; does nothing when it does not. */
   signalIfRunning(ref: ResourceRef, abort: AbortSignal): Promise<void>;
-  /** What the workflow of a resource is at, or with `operation` what its operation is when one runs; undefined when none runs. */
-  state(
-    ref: ResourceRef,
-    of: 'resource' | 'resourceAndOperation',
-    abort: AbortSignal,
-  ): Promise<WorkflowState | undefined>;
-  /** Running workflows of the task queue that report problems; `unsupported` by servers that do not say. */
-  problems(abort: AbortSignal): Promise<readonly WorkflowProblem[] | 'unsupported'>;
-  /** Every workflow of the task queue that runs, as the list of workflows has it: that lags behind by about a second. */
-  running(abort: AbortSignal): Promise<readonly RunningWorkflow[]>;
+  /** Every workflow that runs at the task queue of this operator, or at any other, as the list of workflows has it: that lags behind by about a second. */
+  running(where: 'here' | 'elsewhere', abort: AbortSignal): Promise<readonly RunningWorkflow[]>;
   /** Who runs workflows of the task queue. */
   pollers(abort: AbortSignal): Promise<readonly Poller[]>;
 }
 
 export interface TemporalPortOptions {
   readonly taskQueue: string;
-  /** Of one call, the library's own retries included, in milliseconds. */
-  readonly deadlineMs: number;
+  /** Of one call, the library's own retries included, in milliseconds; 5 s when left out. */
+  readonly deadlineMs?: number;
 }
 
 /** Which workflow type serves a kind. */
@@ -86,24 +59,21 @@ const WORKFLOW_TYPES: Readonly<Record<Kind, string>> = {
   EtcdRestore: 'etcdRestore',
 };
 
-/** The activities that make a pass. */
-const PASSES: readonly string[] = ['assess', 'assessBackup', 'assessRestore'];
 /** Set by the server (1.30 and later) after five failed workflow tasks in a row, and cleared by one that succeeds. */
 const REPORTED_PROBLEMS = 'TemporalReportedProblems';
-/** More than this many stuck workflows need no longer list to be noticed. */
-const MOST_PROBLEMS = 1_000;
 
 /**
  * The port on a real client. Its connection must be lazy or connected; it is not closed here.
  * @param current asked anew for each call
  */
 export function temporalPort(current: () => Client, options: TemporalPortOptions): TemporalPort {
-  const call = callsOf(current, options.deadlineMs);
+  const { taskQueue } = options;
+  const call = callsOf(current, options.deadlineMs ?? 5_000);
   return {
     async signal(ref, changed, abort) {
       await call(abort, client =>
         client.workflow.signalWithStart(WORKFLOW_TYPES[ref.kind], {
-          ...startOptions(ref, options.taskQueue),
+          ...startOptions(ref, taskQueue),
           signal: changedSignal,
           signalArgs: [changed],
         }),
@@ -116,26 +86,15 @@ export function temporalPort(current: () => Client, options: TemporalPortOptions
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     },
-    async state(ref, of, abort) {
-      const { taskQueue } = options;
-      const found = await call(abort, client => described(client, taskQueue, workflowId(ref)));
-      if (of === 'resource' || found === undefined) return found?.state;
-      if (found.state.awaited !== undefined || !found.isOperating) return found.state;
-      const operation = await call(abort, client =>
-        described(client, taskQueue, operationWorkflowId(workflowId(ref))),
-      );
-      return operation?.state ?? found.state;
+    running(where, abort) {
+      const types = Object.values(WORKFLOW_TYPES).map(type => `'${type}'`);
+      const there =
+        where === 'here'
+          ? `TaskQueue = '${taskQueue}'`
+          : `TaskQueue != '${taskQueue}' AND WorkflowType IN (${types.join(', ')})`;
+      return call(abort, client => listRunning(client, there));
     },
-    async problems(abort) {
-      try {
-        return await call(abort, client => listProblems(client, options.taskQueue));
-      } catch (error) {
-        if (grpcCode(error) === INVALID_ARGUMENT) return 'unsupported';
-        throw error;
-      }
-    },
-    running: abort => call(abort, client => listRunning(client, options.taskQueue)),
-    pollers: abort => call(abort, client => listPollers(client, options.taskQueue)),
+    pollers: abort => call(abort, client => listPollers(client, taskQueue)),
   };
 }
 
@@ -173,92 +132,30 @@ function startOptions(ref: ResourceRef, taskQueue: string) {
   };
 }
 
-/** What a running workflow is at, for an operator that serves `taskQueue`; undefined when none of this id runs. */
-async function described(
-  client: Client,
-  taskQueue: string,
-  id: string,
-): Promise<{ readonly state: WorkflowState; readonly isOperating: boolean } | undefined> {
-  try {
-    const found = await client.workflow.getHandle(id).describe();
-    if (found.status.name !== 'RUNNING') return undefined;
-    const isOperating = (found.raw.pendingChildren ?? []).length > 0;
-    const { awaited } = stateOf(found);
-    if (awaited === undefined || found.taskQueue === taskQueue) return { state: { awaited }, isOperating };
-    const queues = { ofWorkflow: found.taskQueue, ofOperator: taskQueue };
-    return { state: { awaited: { ...awaited, queues } }, isOperating };
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
-}
-
-function stateOf({ runId, raw }: WorkflowExecutionDescription): WorkflowState {
-  const { pendingWorkflowTask: task, pendingActivities } = raw;
-  const pass = (pendingActivities ?? []).find(({ activityType }) =>
-    PASSES.includes(activityType?.name ?? ''),
-  );
-  // One of which an attempt failed was taken: its workflow says what is wrong.
-  if (pass !== undefined)
-    return { awaited: pass.lastFailure ? undefined : { id: `${runId}/${pass.activityId}` } };
-  if (task === undefined || task === null) return { awaited: undefined };
-  return { awaited: { id: `${runId}/task/${String(task.originalScheduledTime?.seconds ?? '')}` } };
-}
-
 /** In one page of a list. */
 const PAGE = 1_000;
 
-async function listRunning(client: Client, taskQueue: string): Promise<readonly RunningWorkflow[]> {
-  const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
+async function listRunning(client: Client, where: string): Promise<readonly RunningWorkflow[]> {
+  const query = `ExecutionStatus = 'Running' AND ${where}`;
   const found: RunningWorkflow[] = [];
-  for await (const { workflowId: id, searchAttributes } of client.workflow.list({ query, pageSize: PAGE })) {
+  for await (const { workflowId: id, taskQueue, searchAttributes } of client.workflow.list({
+    query,
+    pageSize: PAGE,
+  })) {
     const isFailing = (searchAttributes['EtcdAttention'] ?? []).map(String).includes(ATTENTION_FAILING);
-    found.push({ workflowId: id, isFailing });
+    const problems = (searchAttributes[REPORTED_PROBLEMS] ?? []).map(String);
+    found.push({ workflowId: id, taskQueue, isFailing, problems });
   }
   return found;
 }
-
-async function listProblems(client: Client, taskQueue: string): Promise<readonly WorkflowProblem[]> {
-  const query = `${REPORTED_PROBLEMS} IS NOT NULL AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
-  const found: WorkflowProblem[] = [];
-  for await (const execution of client.workflow.list({ query, pageSize: 200 })) {
-    const problems = execution.searchAttributes[REPORTED_PROBLEMS] ?? [];
-    found.push({ workflowId: execution.workflowId, problems: problems.map(String) });
-    if (found.length >= MOST_PROBLEMS) break;
-  }
-  return found;
-}
-
-const INVALID_ARGUMENT = 3;
-
-/** gRPC's status codes by number (grpc/doc/statuscodes.md). */
-const CODE_NAMES = [
-  'OK',
-  'CANCELLED',
-  'UNKNOWN',
-  'INVALID_ARGUMENT',
-  'DEADLINE_EXCEEDED',
-  'NOT_FOUND',
-  'ALREADY_EXISTS',
-  'PERMISSION_DENIED',
-  'RESOURCE_EXHAUSTED',
-  'FAILED_PRECONDITION',
-  'ABORTED',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
-  'INTERNAL',
-  'UNAVAILABLE',
-  'DATA_LOSS',
-  'UNAUTHENTICATED',
-];
 
 /** Codes that speak about the one call; with any other, every call may fare the same. */
-const ABOUT_THE_CALL = [
-  'INVALID_ARGUMENT',
-  'ALREADY_EXISTS',
-  'FAILED_PRECONDITION',
-  'OUT_OF_RANGE',
-  'UNIMPLEMENTED',
+const ABOUT_THE_CALL: readonly number[] = [
+  status.INVALID_ARGUMENT,
+  status.ALREADY_EXISTS,
+  status.FAILED_PRECONDITION,
+  status.OUT_OF_RANGE,
+  status.UNIMPLEMENTED,
 ];
 
 /**
@@ -268,9 +165,9 @@ const ABOUT_THE_CALL = [
 export function failedDelivery(error: unknown): FailedProcessing {
   if (isNamespaceNotFound(error)) return { outcome: 'unavailable', code: 'NAMESPACE_NOT_FOUND' };
   const code = grpcCode(error);
-  const name = code === undefined ? undefined : CODE_NAMES[code];
-  if (name === undefined) return { outcome: 'refused', code: error instanceof Error ? error.name : 'Error' };
-  return { outcome: ABOUT_THE_CALL.includes(name) ? 'refused' : 'unavailable', code: name };
+  if (code === undefined || status[code] === undefined)
+    return { outcome: 'refused', code: error instanceof Error ? error.name : 'Error' };
+  return { outcome: ABOUT_THE_CALL.includes(code) ? 'refused' : 'unavailable', code: status[code] };
 }
 
 /** The gRPC status of a failed call; the client wraps gRPC's errors in its own, sometimes more than once. */

@@ -68,12 +68,12 @@ describe('Temporal is away', () => {
     await world.stop();
   });
 
-  test('is not what a list of problems shows that times out while Temporal answers other calls', async () => {
+  test('is not what a list of workflows shows that times out while Temporal answers other calls', async () => {
     const world = await running();
     const before = [example, quiet].map(ref => world.temporal.signals(ref).length);
-    world.temporal.failure = id => (id === '' ? grpcFailure(4) : undefined);
+    world.temporal.failure = id => (id === 'list' ? grpcFailure(4) : undefined);
     await world.clock.advance(180_000);
-    expect(world.temporal.problemCalls).toBeGreaterThan(1);
+    expect(world.temporal.runningCalls).toBeGreaterThan(1);
     expect([example, quiet].map(ref => world.temporal.signals(ref).length)).toEqual(before);
     await world.stop();
   });
@@ -196,10 +196,7 @@ describe('a stuck workflow', () => {
 
   test('is said on its resource within a minute, and taken back when it goes on', async () => {
     const world = await running();
-    world.temporal.problemsNow = [
-      { workflowId: workflowId(example), problems },
-      { workflowId: 'somebody/elses', problems },
-    ];
+    world.temporal.problems.set(workflowId(example), problems);
     await world.clock.advance(60_000);
     expect(world.conditions(example)['WorkflowStuck']).toMatchObject({
       status: 'True',
@@ -209,17 +206,15 @@ describe('a stuck workflow', () => {
     });
     expect(world.conditions(example)['Available']).toEqual(available);
     expect(world.conditions(quiet)).toEqual({});
-    expect(world.watcher.stats().stuck).toBe(1);
-    world.temporal.problemsNow = [];
+    world.temporal.problems.clear();
     await world.clock.advance(61_000);
     expect(world.conditions(example)['WorkflowStuck']).toMatchObject({ status: 'False' });
-    expect(world.watcher.stats().stuck).toBe(0);
     await world.stop();
   });
 
   test('may be the operation of a cluster', async () => {
     const world = await running();
-    world.temporal.problemsNow = [{ workflowId: `${workflowId(example)}/operation`, problems }];
+    world.temporal.problems.set(`${workflowId(example)}/operation`, problems);
     await world.clock.advance(60_000);
     expect(world.conditions(example)['WorkflowStuck']).toMatchObject({ status: 'True' });
     await world.stop();
@@ -227,7 +222,7 @@ describe('a stuck workflow', () => {
 
   test('and an unreachable Temporal are two conditions that live beside each other', async () => {
     const world = await running();
-    world.temporal.problemsNow = [{ workflowId: workflowId(example), problems }];
+    world.temporal.problems.set(workflowId(example), problems);
     await world.clock.advance(60_000);
     world.temporal.down();
     world.put(example, { metadata: { generation: 2 }, status: world.stored(example)?.['status'] });
@@ -242,16 +237,6 @@ describe('a stuck workflow', () => {
       WorkflowStuck: { status: 'True' },
       TemporalUnavailable: { status: 'False' },
     });
-    await world.stop();
-  });
-
-  test('cannot be known from an old server: said once, not asked again', async () => {
-    const world = await running();
-    world.temporal.problemsNow = 'unsupported';
-    await world.clock.advance(600_000);
-    expect(world.temporal.problemCalls).toBe(1);
-    expect(world.logger.lines.filter(line => line.message.includes('does not report stuck'))).toHaveLength(1);
-    expect(world.watcher.stats().stuck).toBeUndefined();
     await world.stop();
   });
 });

@@ -24,8 +24,8 @@ test('nothing of a call is kept by the signal that would have ended it', async (
   for (const call of [
     () => port.signal(ref, {}, signal),
     () => port.signalIfRunning(ref, signal),
-    () => port.state(ref, 'resource', signal),
-    () => port.problems(signal),
+    () => port.running('here', signal),
+    () => port.pollers(signal),
   ])
     await expect(call()).rejects.toThrow();
   expect(getEventListeners(signal, 'abort')).toEqual([]);
