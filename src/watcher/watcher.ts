@@ -228,7 +228,12 @@ class ResourceWatcher implements Watcher {
     // The operation has ended, and the reconciliation that followed found its members as they are.
     if (this.#deferred.delete(key) && this.#monitor.areAsReported(key)) return { outcome: 'skipped' };
     const mayBegin = this.#known.get(key)?.isNew !== true || this.#creations.begin(key);
-    if (mayBegin) return signal(this.#signals, key, abort);
+    if (mayBegin) {
+      const processed = await signal(this.#signals, key, abort);
+      // It waits for more now than for what its operation made meanwhile.
+      if ('code' in processed) this.#deferred.delete(key);
+      return processed;
+    }
     this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
     return { outcome: 'skipped' };
   }

@@ -110,10 +110,9 @@ export class WorkQueue {
     if (!item.isProcessing) this.#schedule(item);
   }
 
-  /** Whether a key is processed, or will be. */
+  /** Whether a key waits. */
   has(key: string): boolean {
-    const item = this.#items.get(key);
-    return item !== undefined && (item.isProcessing || item.waitingSince !== undefined);
+    return this.#items.get(key)?.waitingSince !== undefined;
   }
 
   /** Whether Temporal takes anything at present, as far as the last try shows; undefined before the first. */
