@@ -144,7 +144,11 @@ describe('without any worker', () => {
   });
 
   test('a resource whose workflow no worker runs says so', async () => {
-    const { kube, delivered } = await run({ workflowCheckMs: 100, noPassAfterMs: 1_000, noWorkerAfterMs: 1_000 });
+    const { kube, delivered } = await run({
+      workflowCheckMs: 100,
+      noPassAfterMs: 1_000,
+      noWorkerAfterMs: 1_000,
+    });
     const ref = refTo('EtcdCluster', 'unheard');
     kube.seed(resource(ref));
     await until(() => delivered() === 1);

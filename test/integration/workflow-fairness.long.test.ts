@@ -72,8 +72,13 @@ it('clusters are looked at before backups', async () => {
 
 /** Whether it is a pass that the workflow waits for. */
 async function isPassAwaited(id: string): Promise<boolean> {
-  const found = await bench.client.workflow.getHandle(id).describe().catch(() => undefined);
-  return (found?.raw.pendingActivities ?? []).some(({ activityType }) => activityType?.name?.startsWith('assess') === true);
+  const found = await bench.client.workflow
+    .getHandle(id)
+    .describe()
+    .catch(() => undefined);
+  return (found?.raw.pendingActivities ?? []).some(
+    ({ activityType }) => activityType?.name?.startsWith('assess') === true,
+  );
 }
 
 const MENDING: readonly Step[] = [
@@ -120,8 +125,7 @@ async function passesBefore(steps: readonly Step[]): Promise<number> {
   await port.signal(resource('EtcdCluster', 'busy', 0), {}, signal);
   await until(() => order.length === 1);
   for (const token of begun) await bench.client.activity.complete(token, 'done');
-  for (const ref of storm)
-    await until(() => isPassAwaited(operationWorkflowId(workflowId(ref))));
+  for (const ref of storm) await until(() => isPassAwaited(operationWorkflowId(workflowId(ref))));
   const calm = resource('EtcdCluster', 'calm', 0);
   await port.signal(calm, {}, signal);
   await until(() => isPassAwaited(workflowId(calm)));

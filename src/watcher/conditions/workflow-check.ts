@@ -146,7 +146,9 @@ export class WorkflowCheck {
     const isSilent = silentMs >= options.noWorkerAfterMs;
     const since = new Date(clock.date().getTime() - silentMs);
     const before = this.#unserved;
-    const unserved = begun.filter(each => queues.has(workflowId(each.ref)) || (isSilent && this.#isPassDue(each)));
+    const unserved = begun.filter(
+      each => queues.has(workflowId(each.ref)) || (isSilent && this.#isPassDue(each)),
+    );
     this.#unserved = keysOf(unserved);
     for (const { key, ref } of unserved) {
       const ofWorkflow = queues.get(workflowId(ref));
