@@ -80,6 +80,7 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          globalSetup: 'test/stack/integration-setup.ts',
           include: ['test/integration/**/*.test.ts'],
           exclude: [LONG],
           pool: 'forks',

@@ -1,4 +1,5 @@
 /** A real Temporal server with the real workflows, for tests: every test gets a task queue and a resource of its own. */
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
@@ -11,8 +12,13 @@ import { eventsOf, eventTypesOf, type History, historiesOf } from './histories.t
 import { type Script, scriptedActivities } from './scripted-activities.ts';
 import { startTemporal, type TemporalServer, type TemporalServerOptions } from '../stack/temporal-server.ts';
 
+/** The environment variable that names the bundle which the setup of a run has made (test/stack/integration-setup.ts). */
+export const BUNDLE_OF_RUN = 'TEST_WORKFLOW_BUNDLE';
+
 /** The real workflows, as the worker loads them. */
-export function bundleOfWorkflows(): Promise<string> {
+export async function bundleOfWorkflows(): Promise<string> {
+  const path = process.env[BUNDLE_OF_RUN];
+  if (path !== undefined) return readFile(path, 'utf8');
   return bundleWorkflows(fileURLToPath(new URL('../../src/workflows/index.ts', import.meta.url)), QUIET);
 }
 
