@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StackContext } from './context.ts';
 import { portsOf } from './context.ts';
@@ -82,6 +82,34 @@ function frontProxyFlags(context: StackContext): string[] {
 }
 
 /**
+ * Every request of a service account of a pod is recorded, with the decision of the authorizer and without its body: `npm run audit:rbac`
+ * compares them with the operator's roles.
+ */
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived', 'ResponseStarted'],
+  rules: [
+    { level: 'None', userGroups: ['system:serviceaccounts:kube-system'] },
+    { level: 'Metadata', userGroups: ['system:serviceaccounts'] },
+    { level: 'None' },
+  ],
+};
+
+function auditFlags({ layout }: StackContext): string[] {
+  const policy = join(layout.directory, 'audit-policy.json');
+  mkdirSync(layout.logs, { recursive: true });
+  writeFileSync(policy, JSON.stringify(AUDIT_POLICY));
+  return [
+    `--audit-policy-file=${policy}`,
+    `--audit-log-path=${layout.auditLog}`,
+    '--audit-log-mode=batch',
+    '--audit-log-maxsize=64',
+    '--audit-log-maxbackup=8',
+  ];
+}
+
+/**
  * The API server. Aggregator routing lets it reach webhooks at their pods' addresses: the host has no
  * kube-proxy. It takes ten seconds to end on SIGTERM, so it is killed.
  */
@@ -111,10 +139,12 @@ export function apiserverProgram(context: StackContext): Program {
       `--kubelet-certificate-authority=${pkiFile(context, 'ca.crt')}`,
       '--kubelet-preferred-address-types=InternalIP',
       '--authorization-mode=Node,RBAC',
-      '--enable-admission-plugins=NodeRestriction',
+      // The latter is on in OpenShift: who names an owner that it blocks needs the right to its finalizers.
+      '--enable-admission-plugins=NodeRestriction,OwnerReferencesPermissionEnforcement',
       '--allow-privileged=true',
       '--enable-aggregator-routing=true',
       ...frontProxyFlags(context),
+      ...auditFlags(context),
       `--cert-dir=${join(layout.pki, 'apiserver')}`,
       '--profiling=false',
       '--v=1',

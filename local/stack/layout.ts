@@ -12,6 +12,8 @@ export interface Layout {
   lockFile: string;
   pki: string;
   logs: string;
+  /** Of the API server; rotated ones lie beside it. */
+  auditLog: string;
   volumes: string;
   bin: string;
   kubeconfig: string;
@@ -61,6 +63,7 @@ export function layoutOf(name: string, parent: string = stacksDirectory()): Layo
     lockFile: join(parent, '.locks', name),
     pki: inside('pki'),
     logs: inside('logs'),
+    auditLog: inside('logs', 'audit.log'),
     volumes: inside('volumes'),
     bin: inside('bin'),
     kubeconfig: inside('kubeconfig'),
