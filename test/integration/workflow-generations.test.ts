@@ -4,7 +4,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../src/api/values/engine-generation.ts';
 import { terminateOtherGenerations } from '../../src/main/temporal/generations.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
-import { clusterOn, recordsOf } from '../worlds/cluster-on-temporal.ts';
+import { replaceDuringBackup, REPLACED_BACKUPS } from '../worlds/replaced-backups.ts';
+import { REPLACED_OPERATIONS } from '../worlds/replaced-operations.ts';
+import { replaceOperator } from '../worlds/replaced-operator.ts';
 import { creation, scriptedActivities } from '../worlds/scripted-activities.ts';
 import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
@@ -48,42 +50,13 @@ it('runs of another generation, older or newer, are terminated in the middle of 
   expect((await entity.handle.describe()).status.name).toBe('RUNNING');
 });
 
-it('a pause and an approval by signal survive another generation and the way back, also in the middle of an operation', async () => {
-  const { world, entity } = await clusterOn(bench);
-  const other = { taskQueue: entity.taskQueue, pause: () => pause(200), generation: ENGINE_GENERATION + 1 };
-  /** An operator of another generation begins to watch, and goes back again: its workflows are begun anew. */
-  const replaced = async () => {
-    await until(async () => (await terminateOtherGenerations(bench.client, other)) > 0);
-    await entity.changed();
-    await until(async () => (await entity.status()).cluster !== undefined);
-  };
-  await until(() => world.cluster.status.operation === undefined);
-  const ids = ['8e9e05c5'];
-  await entity.handle.signal('approve', { operation: 'removeMember', ids, by: 'ana', reason: 'it is lost' });
-  await until(() => world.cluster.status.signals?.approvals !== undefined);
-  const pods = () => world.kube.all('Pod').map(({ metadata }) => metadata.name);
-  world.kube.mutate(world.resource, object => {
-    Object.assign(object['spec'] as object, { size: 5 });
-    object.metadata.generation = (object.metadata.generation ?? 1) + 1;
-  });
-  await entity.changed();
-  await until(() => world.cluster.status.operation?.type === 'scaleCluster');
-  await entity.handle.signal('pause', { by: 'ana', reason: 'to look' });
-  await until(() => world.cluster.status.signals?.pause !== undefined);
-  for (let round = 0; round < 2; round += 1) {
-    await replaced();
-    await until(() => world.cluster.status.controlPaused === true);
-    expect(await entity.status()).toMatchObject({
-      paused: { by: 'ana', reason: 'to look' },
-      approvals: [{ operation: 'removeMember', ids, by: 'ana', reason: 'it is lost' }],
-    });
-  }
-  const before = pods();
-  expect(before.length).toBeLessThan(5);
-  await entity.handle.signal('resume', { by: 'ana' });
-  await until(() => pods().length === 5);
-  await until(() => world.cluster.status.signals?.pause === undefined);
-  await replaced();
-  expect((await entity.status()).paused).toBeUndefined();
-  await until(() => recordsOf(world).some(({ type }) => type === 'scaleCluster'));
-});
+/** Every operation has its row in workflow-generations.long.test.ts; these show that the rows can be run. */
+it.each([
+  ['scaleCluster', REPLACED_OPERATIONS.scaleCluster[0]],
+  ['moveLeader', REPLACED_OPERATIONS.moveLeader[0]],
+] as const)('%s: a pause, an approval and what was requested outlive another generation and the way back', (operation, row) =>
+  replaceOperator(bench, operation, row),
+);
+
+it('a backup on request outlives another generation and the way back', () =>
+  replaceDuringBackup(bench, 'takeBackup', REPLACED_BACKUPS.takeBackup[0]));

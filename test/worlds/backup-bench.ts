@@ -37,11 +37,12 @@ export class BackupEntity {
     return entity;
   }
 
-  /** As `on`, with activities whose process the world can kill. @param died called with each attempt that is lost by it */
+  /** As `on`, with activities whose process the world can kill. @param died called with each attempt that is lost by it @param wrap the activities that a worker gets */
   static async mortalOn(
     bench: WorkflowBench,
     spec: Partial<EtcdBackupSpec>,
     died: () => void,
+    wrap = (activities: Activities): Activities => activities,
   ): Promise<BackupEntity> {
     const entity = new BackupEntity(bench, worldOn(bench, spec));
     const { world } = entity;
@@ -53,7 +54,7 @@ export class BackupEntity {
       },
       reboot: () => world.reboot(),
     };
-    await bench.serve(entity, mortal(inRealTime, died));
+    await bench.serve(entity, wrap(mortal(inRealTime, died)));
     return entity;
   }
 

@@ -191,6 +191,11 @@ export class RestoreWorld extends OperatorWorld {
     return { apiVersion: API_VERSION, kind: 'EtcdRestore', namespace: namespace ?? '', name };
   }
 
+  /** The EtcdRestore, once there is one. */
+  get restoreOf(): ClusterRef | undefined {
+    return this.#restore;
+  }
+
   /** `kubectl edit` of the EtcdRestore. */
   editRestore(spec: Partial<EtcdRestoreSpec>): void {
     this.kube.mutate(this.restoreRef, object => {
