@@ -183,7 +183,7 @@ export const OPERATOR: Group = {
         act: [
           `Keep the history for a report: \`temporal workflow show -o json -w ${WORKFLOW} > /tmp/history.json\`.`,
           '`a payload is encrypted with the key …`: add the key to the Secret again ([keys](temporal.md#if-a-key-is-missing)).',
-          `Deploy a release of the operator that can replay the history; or terminate the workflow: \`temporal workflow terminate --reason stuck -w ${WORKFLOW}\`. The operator starts it again from what it observes. Requests by signal that are not done are lost; the state of the cluster is in the cluster.`,
+          `Deploy a release of the operator that can replay the history; or terminate the workflow: \`temporal workflow terminate --reason stuck -w ${WORKFLOW}\`. The operator starts it again from what it observes. What users requested and is still open stands in its status; the state of the cluster is in the cluster.`,
         ],
         ends: 'When its tasks succeed.',
       },

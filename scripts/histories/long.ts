@@ -49,6 +49,20 @@ export const longHistories: readonly Scenario[] = [
     return { 'etcdCluster-beside-operation': first, 'etcdCluster-following': entity.handle };
   },
 
+  /** A step that takes so long that EtcdRequests are judged meanwhile. */
+  async function judgedDuringStep(bench) {
+    const script = creation();
+    const entity = bench.entity();
+    await bench.serve(entity, scriptedActivities(script), RECORDER);
+    const release = await holding(script, 'awaitQuorum', () => entity.changed());
+    await entity.changed();
+    await until(async () => (await entity.summaries('entity')).some(summary => summary.startsWith('record')));
+    release();
+    await until(() => script.remaining.length === 0);
+    await entity.quiet();
+    return { 'etcdCluster-during-step': entity.handle };
+  },
+
   async function backupContinued(bench) {
     const backupPolicy = { backupIntervalInSecond: 3600, maxBackups: 3 };
     const entity = await BackupEntity.on(bench, { backupPolicy }, RECORDER);

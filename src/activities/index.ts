@@ -1,7 +1,7 @@
 /** All activities, over the ports that they reach the world through. The names are what histories record. */
 import { assess } from './cluster/assess.ts';
 import { backupActivities } from './backup/index.ts';
-import { recordSignals } from './resource/signals.ts';
+import { type DuringStepContext, recordRequests } from './cluster/record-requests.ts';
 import { type PassFailureReport, reportPassFailure } from './resource/pass-failure.ts';
 import { reportingRetries } from './resource/retried.ts';
 import { withHeartbeat } from './runtime/heartbeat.ts';
@@ -9,10 +9,10 @@ import type { Dependencies } from './runtime/dependencies.ts';
 import { passFailure } from './runtime/failures.ts';
 import type { ClusterRef } from './runtime/cluster-reference.ts';
 import { restoreActivities } from './restore/index.ts';
-import type { OpenSignals } from '../planner/requests/signals.ts';
 import { stepActivities } from './steps/index.ts';
 
 export type { Assessment, ClusterSummary } from './cluster/assess.ts';
+export type { RecordedRequests } from './cluster/record-requests.ts';
 export type { BackupAssessment } from './backup/assess.ts';
 export type { RestoreAssessment } from './restore/assess.ts';
 export type { RestoreWorkflowState, RestoreDecision } from '../planner/restore/plan.ts';
@@ -38,8 +38,8 @@ export function createActivities(deps: Dependencies) {
     }),
     ...reportingRetries(deps, 'EtcdBackup', backupActivities(deps)),
     ...reportingRetries(deps, 'EtcdRestore', restoreActivities(deps)),
-    recordSignals: withHeartbeat(
-      (ref: ClusterRef, open: OpenSignals) => recordSignals(deps, ref, open),
+    recordRequests: withHeartbeat(
+      (ref: ClusterRef, context: DuringStepContext) => recordRequests(deps, ref, context),
       passFailure,
     ),
     reportPassFailure: withHeartbeat(

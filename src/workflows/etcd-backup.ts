@@ -81,7 +81,10 @@ async function hasEnded(
   host: BackupHost,
   started: Started<BackupEnding> | undefined,
 ): Promise<boolean> {
-  const meanwhile = () => passBeside(backup, host);
+  const meanwhile = {
+    due: () => (backup.changed ? 0 : undefined),
+    act: () => passBeside(backup, host),
+  };
   const ending = await untilEnded(backup, host, { started, meanwhile });
   if (ending === 'left') return false;
   if (ending === 'lost') backup.running = undefined;

@@ -1,14 +1,16 @@
 /** The workflow of an EtcdCluster: wait → pass → carry out the operation that the pass plans → wait, for as long as the resource exists. */
 import { backoffMs } from '../api/values/backoff.ts';
-import type { WorkflowState, Assessment, OpenSignals } from '../activities/index.ts';
+import type { WorkflowState, Assessment, OpenSignals, RecordedRequests } from '../activities/index.ts';
 import {
   actorOf,
   afterPass,
   afterOperation,
+  afterRequests,
   type ClusterState,
   type Ending,
   forgetExpired,
   openSignals,
+  type Running,
 } from './cluster/state.ts';
 import { close, isOver, rest, type RunEnd } from './host.ts';
 import type { Work } from './operation.ts';
@@ -20,13 +22,19 @@ export interface ClusterHost extends SlotHost, PassHost {
   pass(actor: WorkflowState): Promise<Assessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: Work, actor: WorkflowState): Promise<Started<Ending> | undefined>;
-  /** Mirrors what users asked for in the status. Whether that succeeded. */
-  recordSignals(open: OpenSignals): Promise<boolean>;
+  /** Judges EtcdRequests while an operation is under way, and mirrors what users asked for in the status. Undefined: that failed. */
+  recordRequests(
+    open: OpenSignals & Pick<WorkflowState, 'spent'>,
+    underWay: Running,
+  ): Promise<RecordedRequests | undefined>;
   /** Shows users the last pass. */
   show(): void;
 }
 
 const BACKOFF = { firstMs: 5_000, maxMs: 300_000 };
+
+/** Passes between steps judge EtcdRequests; a step that takes longer than this does not keep them waiting. */
+const DURING_STEP_MS = 60_000;
 
 export async function runCluster(cluster: ClusterState, host: ClusterHost): Promise<RunEnd> {
   // A run that continues another goes on with its operation.
@@ -69,7 +77,7 @@ async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessmen
   forgetExpired(cluster, began);
   cluster.changed = false;
   cluster.asks = [];
-  const recorded = JSON.stringify(openSignals(cluster));
+  const recorded = asRecorded(cluster);
   const actor = { ...actorOf(cluster), ...mayRepair(cluster, began) };
   const assessment = await answered(cluster, host, () => host.pass(actor));
   if (assessment === undefined) return undefined;
@@ -127,7 +135,17 @@ async function hasEnded(
   host: ClusterHost,
   started: Started<Ending> | undefined,
 ): Promise<boolean> {
-  const meanwhile = () => recordSignals(cluster, host);
+  let judgedAt = host.now();
+  const meanwhile = {
+    due() {
+      if (!cluster.changed) return undefined;
+      return asRecorded(cluster) === cluster.recorded ? judgedAt + DURING_STEP_MS : judgedAt;
+    },
+    async act() {
+      judgedAt = host.now();
+      await recordRequests(cluster, host);
+    },
+  };
   const ending = await untilEnded(cluster, host, { started, meanwhile });
   if (ending === 'left') return false;
   if (ending === 'lost') Object.assign(cluster, { running: undefined, abort: undefined });
@@ -135,12 +153,23 @@ async function hasEnded(
   return true;
 }
 
-/** What users ask for while an operation is under way, its passes do not know. A pass follows its end, whatever has changed. */
-async function recordSignals(cluster: ClusterState, host: ClusterHost): Promise<void> {
+/**
+ * What users ask its workflow for while an operation is under way, the passes of the operation do not know; and none judges EtcdRequests before its
+ * step has ended. A pass follows the end of the operation, whatever has changed.
+ */
+async function recordRequests(cluster: ClusterState, host: ClusterHost): Promise<void> {
   cluster.changed = false;
-  const open = openSignals(cluster);
-  const recorded = JSON.stringify(open);
-  if (recorded !== cluster.recorded && (await host.recordSignals(open))) cluster.recorded = recorded;
+  const { running, spent } = cluster;
+  if (running === undefined) return;
+  const recorded = asRecorded(cluster);
+  const answer = await host.recordRequests({ ...openSignals(cluster), spent }, running);
+  if (answer === undefined) return;
+  cluster.recorded = recorded;
+  afterRequests(cluster, answer);
+}
+
+function asRecorded(cluster: ClusterState): string {
+  return JSON.stringify(openSignals(cluster));
 }
 
 function conclude(cluster: ClusterState, host: ClusterHost, ending: Ending): void {

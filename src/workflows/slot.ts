@@ -31,6 +31,13 @@ export interface Started<Ending> {
   readonly result: Promise<Ending>;
 }
 
+/** What is done beside an operation. */
+export interface Meanwhile {
+  /** From when on there is something to do, in milliseconds since the epoch; undefined: nothing. */
+  due(): number | undefined;
+  act(): Promise<void>;
+}
+
 /** How often to check that an operation which another run started still exists; it also reports its end. */
 const CHECK_MS = 60_000;
 
@@ -38,33 +45,35 @@ const CHECK_MS = 60_000;
  * Until the operation has ended. `lost`: it does not exist any more, and how it ended is not known. `left`: the history of this run is long,
  * and the next run is to follow the operation.
  * @param started undefined: by another run
- * @param meanwhile what is done whenever something changed
  */
 export async function untilEnded<Ending>(
-  state: SlotState<Ending> & { readonly changed: boolean },
+  state: SlotState<Ending>,
   host: SlotHost,
-  { started, meanwhile }: { started: Started<Ending> | undefined; meanwhile?: () => Promise<void> },
+  { started, meanwhile }: { readonly started: Started<Ending> | undefined; readonly meanwhile: Meanwhile },
 ): Promise<Ending | 'lost' | 'left'> {
   let result: Ending | undefined;
   void started?.result.then(ending => (result = ending));
   const ended = () => result ?? (started === undefined ? state.reported : undefined);
-  const hasChanged = () => meanwhile !== undefined && state.changed;
   const isLong = () => host.history() === 'veryLong' && host.isEachAnswered();
+  const news = async (due: number | undefined) => {
+    const isNews = () =>
+      ended() !== undefined || state.asks.length > 0 || meanwhile.due() !== due || isLong();
+    const checkAt = started === undefined ? host.now() + CHECK_MS : undefined;
+    await host.wait(isNews, due === undefined ? checkAt : Math.min(due, checkAt ?? due));
+    if (checkAt !== undefined && host.now() >= checkAt && !isNews()) state.asks.push({ kind: 'follow' });
+  };
   if (started === undefined) state.asks.unshift({ kind: 'follow' });
   for (;;) {
     const ending = ended();
     const [ask] = state.asks;
+    const due = meanwhile.due();
     if (ending !== undefined) return ending;
     if (ask !== undefined) {
       const isThere = await host.ask(ask);
       state.asks = state.asks.filter(each => each !== ask);
       if (!isThere && started === undefined) return ended() ?? 'lost';
-    } else if (hasChanged()) await meanwhile?.();
+    } else if (due !== undefined && due <= host.now()) await meanwhile.act();
     else if (isLong()) return 'left';
-    else {
-      const isNews = () => ended() !== undefined || state.asks.length > 0 || hasChanged() || isLong();
-      await host.wait(isNews, started === undefined ? host.now() + CHECK_MS : undefined);
-      if (!isNews()) state.asks.push({ kind: 'follow' });
-    }
+    else await news(due);
   }
 }

@@ -1,7 +1,12 @@
 /** What users asked a workflow for by signals and is still open is mirrored in the status: a run that begins anew goes on with it. */
 import { describe, expect, it } from 'vitest';
-
-import { pause as pauseBackup } from '../../src/workflows/backup/state.ts';
+import type { OpenSignals } from '../../src/activities/index.ts';
+import {
+  pause as pauseBackup,
+  requestBackup,
+  requestVerification,
+} from '../../src/workflows/backup/state.ts';
+import { podUids } from '../worlds/living-cluster.ts';
 import { BackupWorld } from '../worlds/backup-world.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
@@ -52,6 +57,34 @@ describe('a run of a cluster that begins anew', () => {
     expect(world.cluster.status.signals).toBeUndefined();
   });
 
+  it('goes on with requests that are not done, of exactly the pods that they were accepted for', async () => {
+    const world = await living();
+    const uids = podUids(world);
+    const restart = { id: 1, kind: 'restart', target: '', by: 'ana', reason: 'a new key', at: world.now } as const;
+    await world.drive({ requests: [restart], nextId: 2 }, { before: step => step === 'restartMember' });
+    expect(world.cluster.status.signals?.requests).toMatchObject([
+      { kind: 'restart', by: 'ana', reason: 'a new key', ids: uids },
+    ]);
+    const { state } = await world.drive({}, ANEW);
+    expect(state.requests).toEqual([]);
+    expect(state.judged).toMatchObject([{ id: -1, outcome: 'done' }]);
+    expect(podUids(world).filter(uid => uids.includes(uid))).toEqual([]);
+    const after = podUids(world);
+    await world.drive({}, ANEW);
+    expect(podUids(world)).toEqual(after);
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+
+  it('leaves a request of a kind that only another release knows', async () => {
+    const world = await living();
+    world.kube.mutate(world.resource, object => {
+      const signals = { uid: world.ref.uid, requests: [{ kind: 'shuffle', by: 'ana' }] };
+      Object.assign(object['status'] as object, { signals });
+    });
+    expect((await world.drive({}, ANEW)).state.requests).toEqual([]);
+    expect(world.cluster.status.signals).toBeUndefined();
+  });
+
   it('goes on with the abort of this specification', async () => {
     const world = await living();
     const { generation = 0 } = world.cluster.metadata;
@@ -76,12 +109,16 @@ describe('a run of a cluster that begins anew', () => {
 describe('what users ask for while an operation is under way', () => {
   it('is mirrored at once, and the passes of the operation leave it', async () => {
     const world = await living();
+    const record = (open: OpenSignals) =>
+      world.act(({ recordRequests }) =>
+        recordRequests(world.ref, { open, underWay: { operation: 'scaleCluster' }, workflowId: 'entity' }),
+      );
     const paused = { by: 'ana', at: world.now };
     const approvals = [
       approvalUntil(world.now + 3_600_000),
       { ...approvalUntil(world.now + 3_600_000), id: 4 },
     ];
-    await world.act(({ recordSignals }) => recordSignals(world.ref, { paused, approvals }));
+    await record({ paused, approvals });
     expect(world.cluster.status.signals).toMatchObject({
       pause: { by: 'ana' },
       approvals: [{ id: 3 }, { id: 4 }],
@@ -90,11 +127,11 @@ describe('what users ask for while an operation is under way', () => {
     expect(world.cluster.status.signals).toMatchObject({ pause: { by: 'ana' }, approvals: [{ id: 4 }] });
     const before = world.cluster.metadata.resourceVersion;
     const left = approvals.filter(({ id }) => id === 4);
-    await world.act(({ recordSignals }) => recordSignals(world.ref, { paused, approvals: left }));
+    await record({ paused, approvals: left });
     expect(world.cluster.metadata.resourceVersion).toBe(before);
     await world.look({ used: [4] });
     expect(world.cluster.status.signals).toEqual({ uid: world.ref.uid, pause: expect.anything() });
-    await world.act(({ recordSignals }) => recordSignals(world.ref, {}));
+    await record({});
     expect(world.cluster.status.signals).toBeUndefined();
   });
 });
@@ -106,8 +143,72 @@ it('a run of a backup that begins anew goes on with the pause that was open, and
   expect(world.status.signals).toMatchObject({ pause: { by: 'ana', reason: 'to look' } });
   const look = (actor: object) =>
     world.act(({ assessBackup }) => assessBackup(world.ref, { actor, workflowId: 'entity' }));
-  const anew = await look({ takesOver: true });
-  expect(anew).toMatchObject({ takenOver: { by: 'ana', reason: 'to look' }, summary: { paused: true } });
+  const anew = await look({ takesOver: { pause: true } });
+  expect(anew).toMatchObject({
+    takenOver: { paused: { by: 'ana', reason: 'to look' } },
+    summary: { paused: true },
+  });
   expect((await look({})).summary?.paused).toBe(false);
   expect(world.status.signals).toBeUndefined();
+});
+
+describe('a run of a backup that begins anew', () => {
+  const look = (world: BackupWorld, actor: object) =>
+    world.act(({ assessBackup }) => assessBackup(world.ref, { actor, workflowId: 'entity' }));
+  const ANEW_BACKUP = { takesOver: { pause: true } };
+
+  it('goes on with a backup that was requested, unless one has begun since', async () => {
+    const world = new BackupWorld();
+    await world.run();
+    const requested = { by: 'ana', at: world.now };
+    await look(world, { requested });
+    expect(world.status.signals).toMatchObject({ backup: { by: 'ana' } });
+    expect(await look(world, ANEW_BACKUP)).toMatchObject({
+      takenOver: { requested: { by: 'ana' } },
+      decision: { operation: 'takeBackup', step: { requestedBy: 'ana' } },
+    });
+    world.say(state => requestBackup(state, requested));
+    world.now += 5_000;
+    await world.run();
+    const { lastRun } = world.status;
+    // As if no pass had seen that it has begun.
+    const ref = { apiVersion: 'etcd.database.coreos.com/v1beta2', kind: 'EtcdBackup', ...world.ref };
+    world.kube.mutate(ref, object => {
+      const signals = { uid: world.ref.uid, backup: { by: 'ana', at: '2026-11-21T10:00:01Z' } };
+      Object.assign(object['status'] as object, { signals });
+    });
+    expect(await look(world, ANEW_BACKUP)).not.toMatchObject({ decision: { operation: 'takeBackup' } });
+    expect(world.status).toMatchObject({ lastRun: { startedAt: lastRun?.startedAt } });
+    expect(world.status.signals).toBeUndefined();
+  });
+
+  it('goes on with verifications that have not ended, and not with those that have or whose time is over', async () => {
+    const world = new BackupWorld();
+    await world.run();
+    const verification = (uid: string, expiresAt: number) => ({
+      uid,
+      request: { by: 'ana', at: world.now },
+      wanted: { level: 'Structure' as const },
+      expiresAt,
+    });
+    const hour = world.now + 3_600_000;
+    const mirrored = [
+      { uid: 'late', by: 'ana', expiresAt: world.now - 1_000 },
+      { uid: 'one', by: 'ana', level: 'Structure', expiresAt: hour },
+      { uid: 'two', by: 'bob', expiresAt: hour },
+    ];
+    await look(world, { verifications: mirrored });
+    const anew = await look(world, ANEW_BACKUP);
+    expect(anew).toMatchObject({
+      takenOver: { verifications: [{ uid: 'one', level: 'Structure' }, { uid: 'two', by: 'bob' }] },
+      decision: { operation: 'verifyStoredBackup', step: { request: 'one' } },
+    });
+    world.say(state => requestVerification(state, verification('one', hour)));
+    await world.run();
+    expect(world.status.verification).toMatchObject({ request: 'one', outcome: 'Verified' });
+    expect(world.status.signals).toBeUndefined();
+    await look(world, { verifications: mirrored });
+    const after = await look(world, ANEW_BACKUP);
+    expect(after.takenOver?.verifications?.map(({ uid }) => uid)).toEqual(['two']);
+  });
 });

@@ -5,7 +5,8 @@
 import type { Kind, ResourceId } from '../../src/api/names.ts';
 import { messageOf } from '../../src/api/values/message-of.ts';
 import type { StepOutcome } from '../../src/workflows/operation.ts';
-import type { OpenSignals } from '../../src/activities/index.ts';
+import type { RecordedRequests } from '../../src/activities/index.ts';
+import type { ClusterHost } from '../../src/workflows/etcd-cluster.ts';
 import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
 import { attempted } from '../worlds/attempts.ts';
 import type { Resource, World } from '../worlds/workflows-in-memory.ts';
@@ -83,7 +84,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
       wake: () => this.wake?.(),
       pass: actor => this.#look(signal, actor),
       reportFailing: failure => this.#reportFailing(failure),
-      recordSignals: open => this.#recordSignals(open),
+      recordRequests: (open, underWay) => this.#recordRequests(open, underWay),
       perform: work => this.#perform(signal, work),
     };
   }
@@ -115,10 +116,13 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
     await this.#calls.execute('reportPassFailure', this.#ref, { kind, ...failure }).catch(() => undefined);
   }
 
-  #recordSignals(open: OpenSignals): Promise<boolean> {
-    return this.#calls.execute('recordSignals', this.#ref, open).then(
-      result => result !== 'died',
-      () => false,
+  #recordRequests(
+    ...[open, underWay]: Parameters<ClusterHost['recordRequests']>
+  ): Promise<RecordedRequests | undefined> {
+    const context = { open, underWay, workflowId: 'entity' };
+    return this.#calls.execute('recordRequests', this.#ref, context).then(
+      result => (result === 'died' ? undefined : (result as RecordedRequests)),
+      () => undefined,
     );
   }
 

@@ -64,10 +64,35 @@ describe('what users ask for', () => {
     expect(loop.recorded).toHaveLength(2);
   });
 
+  it('by EtcdRequest is judged during a step that takes longer than a minute, and otherwise by the passes between steps', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.answer(planning(STEP));
+    await loop.say(state => void (state.changed = true));
+    await loop.advance(59_000);
+    expect(loop.recorded).toEqual([]);
+    loop.recording = { ends: true, holding: { pause: 'a-uid' } };
+    await loop.advance(1_000);
+    expect(loop.recorded).toEqual([{}]);
+    expect(loop.asks).toEqual([{ kind: 'handOver' }]);
+    expect(loop.state.assessment?.holding).toEqual({ pause: 'a-uid' });
+    // Nothing has changed since.
+    await loop.advance(600_000);
+    expect(loop.recorded).toHaveLength(1);
+    // A message ends the pause.
+    await loop.say(state => resume(state));
+    expect(loop.state.spent).toEqual(['a-uid']);
+    loop.recording = { ends: false };
+    await loop.advance(60_000);
+    expect(loop.recorded).toHaveLength(2);
+    expect(loop.isOperating).toBe(true);
+    await loop.finish({ outcome: 'handedBack' });
+    expect(loop.isPassing).toBe(true);
+  });
+
   it('is taken over by the first pass of a run that begins anew, and by no other', async () => {
     const loop = await new ClusterLoop().begin();
     const approval = { id: -1, operation: 'x', ids: ['y'], by: 'ana', expiresAt: 9e12 };
-    expect(loop.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true } });
+    expect(loop.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true, requests: true } });
     await loop.answer({ ...REST, takenOver: { paused, approvals: [approval] } });
     expect(loop.state).toMatchObject({ paused, approvals: [approval] });
     await loop.say(state => void (state.changed = true));

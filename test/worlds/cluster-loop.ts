@@ -1,6 +1,6 @@
 /** The loop of a cluster's workflow over passes and operations that a test answers. Throws when it does two things at a time. */
 import assert from 'node:assert/strict';
-import type { WorkflowState, Assessment, OpenSignals } from '../../src/activities/index.ts';
+import type { WorkflowState, Assessment, OpenSignals, RecordedRequests } from '../../src/activities/index.ts';
 import {
   type Carried,
   carriedOf,
@@ -49,6 +49,8 @@ export class ClusterLoop extends LoopHost {
   taken = false;
   /** What users asked for, as it was to be mirrored in the status while an operation was under way. */
   readonly recorded: OpenSignals[] = [];
+  /** What is answered to that. */
+  recording: RecordedRequests | undefined = { ends: false };
   /** What was reported of passes that failed. */
   readonly failures: PassFailure[] = [];
   #answerPass: ((assessment: Assessment | FailedPass) => void) | undefined;
@@ -64,7 +66,10 @@ export class ClusterLoop extends LoopHost {
       ...{ now: this.now, history: this.history, isEachAnswered: this.isEachAnswered, wait: this.wait },
       show: () => {},
       reportFailing: async failure => void this.failures.push(failure),
-      recordSignals: async open => (this.recorded.push(open), true),
+      recordRequests: async open => {
+        this.recorded.push(Object.fromEntries(Object.entries(open).filter(([field]) => field !== 'spent')));
+        return this.recording;
+      },
       pass: actor => {
         assert.equal(this.#answerPass, undefined, 'one pass at a time');
         assert.equal(this.#endOperation, undefined, 'no pass beside an operation');

@@ -241,8 +241,8 @@ export function scriptedActivities(script: Script): Activities {
   const reportPassFailure = async (_ref: unknown, report: PassFailureReport): Promise<void> => {
     script.reported.push(report);
   };
-  const recordSignals = async (): Promise<void> => {};
-  const all = { ...Object.fromEntries(steps), assess, reportPassFailure, recordSignals };
+  const recordRequests = async () => ({ ends: false });
+  const all = { ...Object.fromEntries(steps), assess, reportPassFailure, recordRequests };
   const beat = Object.entries(all).map(([name, activity]) => [
     name,
     withHeartbeat(activity as () => Promise<unknown>, error => error),

@@ -32,7 +32,6 @@ import type {
   Assessment,
   BackupWorkflowState,
   BackupAssessment,
-  OpenSignals,
   RestoreWorkflowState,
   RestoreAssessment,
 } from '../../src/activities/index.ts';
@@ -66,8 +65,8 @@ export interface World<R extends Resource> {
   pass(actor: R['WorkflowState']): Promise<R['Assessment'] | FailedPass | undefined>;
   /** The resource is to say that its passes fail. */
   reportFailing(failure: PassFailure): Promise<void>;
-  /** What users asked the workflow of a cluster for is to be mirrored in its status. Whether it was. */
-  recordSignals?(open: OpenSignals): Promise<boolean>;
+  /** As the host of a cluster's workflow. */
+  recordRequests?: ClusterHost['recordRequests'];
   /** `signal`: the step is ended in the middle, or nobody waits for it any more. */
   perform(work: R['Work'], signal: AbortSignal): Promise<StepOutcome | undefined>;
   /** Resolves after so many milliseconds, or when something changed. */
@@ -233,9 +232,9 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
     this.#first = first;
   }
 
-  async #recordSignals(open: OpenSignals): Promise<boolean> {
-    const isRecorded = (await this.world.recordSignals?.(open)) ?? false;
-    return this.hasEnded ? NEVER : isRecorded;
+  async #recordRequests(...asked: Parameters<ClusterHost['recordRequests']>) {
+    const answer = await this.world.recordRequests?.(...asked);
+    return this.hasEnded ? NEVER : answer;
   }
 
   protected loop(): Promise<RunEnd> {
@@ -247,7 +246,7 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
       ...this.host,
       show: () => {},
       ask: ask => this.ask(ask),
-      recordSignals: open => this.#recordSignals(open),
+      recordRequests: (...asked) => this.#recordRequests(...asked),
       pass: async actor => {
         const first = this.#first;
         this.#first = undefined;

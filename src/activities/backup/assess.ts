@@ -31,8 +31,8 @@ export interface BackupAssessment {
   readonly holding?: { readonly pause?: string };
   /** What the workflow holds and an EtcdRequest has ended: it forgets it, unless it holds something newer. */
   readonly revoked?: Pick<BackupWorkflowState, 'paused' | 'failed' | 'prunedAfter'>;
-  /** The pause that a run that begins anew takes over from the status. */
-  readonly takenOver?: NonNullable<BackupWorkflowState['paused']>;
+  /** What a run that begins anew takes over from the status. */
+  readonly takenOver?: SettledBackup['takenOver'];
   /** Who ends the operation under way by an EtcdRequest. */
   readonly stop?: NonNullable<BackupWorkflowState['paused']>;
 }
@@ -112,7 +112,7 @@ function answerToWorkflow(
     ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
     ...(pause && { holding: { pause: pause.request } }),
     ...(Object.keys(revoked).length > 0 && { revoked }),
-    ...(takenOver.paused && { takenOver: takenOver.paused }),
+    ...(Object.keys(takenOver).length > 0 && { takenOver }),
     ...(stop && { stop }),
   };
 }

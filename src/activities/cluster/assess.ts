@@ -190,7 +190,9 @@ async function pass(
 }
 
 /** What the workflow is to remember, or to forget, of what users want. */
-function forWorkflow(settled: Settled): Pick<Assessment, 'verdicts' | 'holding' | 'revoked' | 'takenOver'> {
+export function forWorkflow(
+  settled: Pick<Settled, 'verdicts' | 'revoked' | 'takenOver' | 'holds' | 'actor'>,
+): Pick<Assessment, 'verdicts' | 'holding' | 'revoked' | 'takenOver'> {
   const { verdicts, revoked, takenOver } = settled;
   return {
     ...(verdicts.length > 0 && { verdicts }),
@@ -201,7 +203,7 @@ function forWorkflow(settled: Settled): Pick<Assessment, 'verdicts' | 'holding' 
 }
 
 /** What holds by EtcdRequests. */
-function holdingOf({ holds, actor }: Settled): Pick<Assessment, 'holding'> {
+function holdingOf({ holds, actor }: Pick<Settled, 'holds' | 'actor'>): Pick<Assessment, 'holding'> {
   const requests = (actor.requests ?? []).flatMap(({ id, kind, target, by }) =>
     typeof id === 'string' ? [{ id, kind, target, by }] : [],
   );

@@ -62,9 +62,29 @@ const signalled = {
   pause: z.object(sent).describe('The pause that holds.').optional(),
 };
 
+/** As many are remembered. */
+const MOST_VERIFICATIONS = 32;
+
 /** What an EtcdBackup was asked for by signals. */
 export const signalledBackup = z
-  .object(signalled)
+  .object({
+    ...signalled,
+    backup: z.object(sent).describe('The backup that has not begun.').optional(),
+    verifications: z
+      .array(
+        z.object({
+          ...sent,
+          id: text(64, 'Names it in status.verification.'),
+          location: text(4_096, 'Which backup; absent: the newest.').optional(),
+          level: z.enum(['Structure', 'Restore']).describe('How deeply; absent: as spec.verify says.').optional(),
+          cluster: text(253, 'The EtcdCluster of which it has to be.').optional(),
+          expiresAt: time('Until when it may begin.'),
+        }),
+      )
+      .max(MOST_VERIFICATIONS)
+      .describe('Verifications of stored backups that have not ended.')
+      .optional(),
+  })
   .describe(
     'What users asked the workflow for by signals and is still open: a workflow that is started anew reads it here.',
   );
@@ -94,6 +114,23 @@ export const signals = z
       )
       .max(16)
       .describe('Approvals that were not used yet.')
+      .optional(),
+    requests: z
+      .array(
+        z.object({
+          ...sent,
+          by: text(512, 'Who requested it.'),
+          kind: text(64, 'The signal.'),
+          target: text(256, 'The member that was named; absent: all of them.').optional(),
+          ids: z
+            .array(text(256, 'An id.'))
+            .max(64)
+            .describe('Exactly what it is about, since it was accepted.')
+            .optional(),
+        }),
+      )
+      .max(16)
+      .describe('Requests that are not done yet, such as a restart.')
       .optional(),
   })
   .describe(

@@ -41,16 +41,20 @@ export interface BackupWorkflowState {
   readonly paused?: Asked;
   /** A backup now, whatever the schedule says. */
   readonly requested?: Asked;
+  /** The one by a message for which an operation was started. */
+  readonly starting?: Asked;
   /** Uids of the EtcdRequests for it, which its first step accepts. */
   readonly requests?: readonly string[];
   /** A stored backup is to be verified. */
   readonly verify?: AskedVerification;
+  /** By messages to the workflow: that and those after it, and the one that is under way. */
+  readonly verifications?: readonly WaitingVerification[];
   /** The uid of the request for the verification that is under way. */
   readonly verifying?: string;
   /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it. */
   readonly spent?: readonly string[];
-  /** The run begins anew and holds nothing: it takes over the pause that the status mirrors. */
-  readonly takesOver?: true;
+  /** The run begins anew and holds nothing: it takes over what the status mirrors; `pause`: unless a message has ended it since. */
+  readonly takesOver?: { readonly pause?: boolean };
   /** The pass of an operation: what users ask for is judged by the passes of the EtcdBackup itself. */
   readonly isOperation?: true;
   /** The run that began then, or the verification with this uid, was stopped by a person. */
@@ -70,6 +74,12 @@ export interface BackupWorkflowState {
 export interface AskedVerification extends WantedVerification, Asked {
   /** Of the request. */
   readonly uid: string;
+}
+
+/** One that a message asked for. */
+export interface WaitingVerification extends AskedVerification {
+  /** Until when it may begin, in milliseconds since the epoch. */
+  readonly expiresAt: number;
 }
 
 interface Asked {

@@ -65,7 +65,7 @@ export interface WorkflowState {
   /** Uids of EtcdRequests of which nothing holds any more: a message to the workflow has ended it, or the approval was used. */
   readonly spent?: readonly string[];
   /** The run begins anew and holds nothing: it takes over what the status mirrors, but what a message has ended since it began. */
-  readonly takesOver?: { readonly pause?: boolean; readonly abort?: boolean };
+  readonly takesOver?: { readonly pause?: boolean; readonly abort?: boolean; readonly requests?: boolean };
   /** Of the pass of an operation: the approvals that it has used up. What users ask for meanwhile, it does not know. */
   readonly used?: readonly Approval['id'][];
   /**

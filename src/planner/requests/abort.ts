@@ -1,15 +1,16 @@
 /** An abort of the operation that goes on, or of what waits. Pure. */
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
+import type { Operation } from '../../api/operations.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import { requestUnderWay } from '../checks/user-requests.ts';
 import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, withoutOutcome } from './common.ts';
-import { actorOf, type Draft, withChange } from './draft.ts';
+import { actorOf, type Draft, type DuringStep, withChange } from './draft.ts';
 
 /** What an abort comes to. */
-type Aborting =
+export type Aborting =
   | {
       readonly kind: 'operation';
       readonly operation: string;
@@ -22,19 +23,12 @@ type Aborting =
 const REQUESTS = 'requests';
 
 /** The operation that has begun and goes on, else all requests that wait, else what waits for an approval. */
-function abortable(draft: Draft): Aborting | undefined {
+export function abortable(draft: Draft): Aborting | undefined {
   const { situation } = draft;
   const actor = actorOf(draft);
   const decision = decide({ ...situation, actor });
-  if (decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation) {
-    const { operation, subject } = decision;
-    const under = requestUnderWay({ actor });
-    // What somebody asked for is taken back; what the specification asks for is kept from being done again.
-    if (under !== undefined && OPERATION_OF[under.kind] === operation)
-      return { kind: 'requests', ids: [String(under.id)] };
-    const message = endsAtNextStep(operation);
-    return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
-  }
+  if (decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation)
+    return abortOfOperation(draft, decision);
   const { requests = [] } = actor;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
   const operation = decision.kind === 'blocked' ? decision.consent?.operation : undefined;
@@ -42,9 +36,25 @@ function abortable(draft: Draft): Aborting | undefined {
   return { kind: 'operation', operation, message: doesNotRun(operation) };
 }
 
-/** Ends what goes on, or takes back what waits. */
-export function abort(draft: Draft, request: EtcdRequest): Draft {
-  const aborting = isAccepted(request) ? acceptedAbort(request) : abortable(draft);
+/** What somebody asked for is taken back; what the specification asks for is kept from being done again. */
+export function abortOfOperation(
+  draft: Draft<DuringStep>,
+  { operation, subject }: { readonly operation: Operation; readonly subject?: string },
+): Aborting {
+  const under = requestUnderWay({ actor: actorOf(draft) });
+  if (under !== undefined && OPERATION_OF[under.kind] === operation)
+    return { kind: 'requests', ids: [String(under.id)] };
+  const message = endsAtNextStep(operation);
+  return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
+}
+
+/** Ends what goes on, or takes back what waits. @param found what there is to abort; undefined: nothing */
+export function abort<Seen extends DuringStep>(
+  draft: Draft<Seen>,
+  request: EtcdRequest,
+  found: (draft: Draft<Seen>) => Aborting | undefined,
+): Draft<Seen> {
+  const aborting = isAccepted(request) ? acceptedAbort(request) : found(draft);
   if (aborting === undefined) return withChange(draft, refusal(request, NOTHING_TO_ABORT));
   if (aborting.kind === 'requests') return withdraw(draft, request, aborting.ids);
   const { operation, subject, message } = aborting;
@@ -73,7 +83,11 @@ function acceptedAbort({ status }: EtcdRequest): Aborting {
 }
 
 /** Takes requests back, as far as they are not done. */
-function withdraw(draft: Draft, request: EtcdRequest, ids: readonly string[]): Draft {
+function withdraw<Seen extends DuringStep>(
+  draft: Draft<Seen>,
+  request: EtcdRequest,
+  ids: readonly string[],
+): Draft<Seen> {
   const message = `aborted before it was complete by ${attribution(request.spec)}`;
   const isMeant = ({ id }: UserRequest) => ids.includes(String(id));
   const sent = (draft.sent.requests ?? []).filter(isMeant);

@@ -20,7 +20,7 @@ import {
   who,
   withoutOutcome,
 } from './common.ts';
-import { mirroredPause, pauseFrom } from './signals.ts';
+import { mirroredBackupSignals, type OpenBackupSignals, takenOverByBackup } from './backup-signals.ts';
 import type { Outcome, RequestChange } from './status.ts';
 
 type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
@@ -36,7 +36,7 @@ export interface SettledBackup {
   /** What users asked the workflow for and is still open, for the status of the EtcdBackup. */
   readonly signals: EtcdBackupStatus['signals'];
   /** What a run that begins anew takes over from the status. */
-  readonly takenOver: Pick<BackupWorkflowState, 'paused'>;
+  readonly takenOver: OpenBackupSignals;
   /** Who ends the operation under way. */
   readonly stop: BackupWorkflowState['paused'];
 }
@@ -56,9 +56,9 @@ export function settleBackupRequests(
 ): SettledBackup {
   const { now, requests = [], backup } = observation;
   const { signals } = backup.status;
-  const takenOver = pauseTakenOver(backup, actor);
+  const takenOver = takenOverByBackup(observation, actor);
   const { spent: _, takesOver: __, ...own } = actor;
-  const sent = { ...own, ...takenOver };
+  const sent = withTaken(own, takenOver);
   const held = backup.status.userRequests?.pause;
   // Only the passes of the EtcdBackup itself know what users want.
   if (sent.isOperation === true)
@@ -82,22 +82,23 @@ export function settleBackupRequests(
         : withChange(draft, { request, outcome });
   }
   const { observation: ___, ...judged } = draft;
+  // What EtcdRequests ask for is not among it.
   const { paused } = judged.actor;
-  const settled = {
-    ...judged,
-    signals: paused && { uid: backup.uid, pause: mirroredPause(paused) },
-  };
+  const { paused: ____, ...open } = sent;
+  const settled = { ...judged, signals: mirroredBackupSignals({ ...open, ...(paused && { paused }) }, backup) };
   const { pause: holds } = settled;
   return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
 }
 
-/** The pause that a run which begins anew takes over from the one before. */
-function pauseTakenOver(
-  { uid, status: { signals } }: BackupObservation['backup'],
-  { takesOver, paused }: BackupWorkflowState,
-): SettledBackup['takenOver'] {
-  if (!takesOver || paused || signals?.uid !== uid || signals.pause === undefined) return {};
-  return { paused: pauseFrom(signals.pause) };
+/** What the run holds goes before what it takes over. */
+function withTaken(actor: BackupWorkflowState, taken: OpenBackupSignals): BackupWorkflowState {
+  const [first] = taken.verifications ?? [];
+  return {
+    ...taken,
+    ...(first && { verify: first }),
+    ...actor,
+    ...(first && { verifications: [...(taken.verifications ?? []), ...(actor.verifications ?? [])] }),
+  };
 }
 
 function withChange(draft: Draft, change: RequestChange): Draft {

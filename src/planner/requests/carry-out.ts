@@ -53,7 +53,7 @@ export function carryOut(draft: Draft, request: EtcdRequest): Draft {
 }
 
 /** The request as the planner takes it; undefined: no operation carries it out. */
-function personOf(request: EtcdRequest, now: number): UserRequest | undefined {
+export function personOf(request: EtcdRequest, now: number): UserRequest | undefined {
   const { spec, metadata, status } = request;
   const kind = requestKind(spec);
   if (kind === undefined) return undefined;

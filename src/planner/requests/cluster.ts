@@ -3,26 +3,22 @@
  * what users sent to the workflow itself comes with the actor, and both together are what the planner takes. Pure.
  */
 import type { EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
-import { parseTimestamp } from '../../api/values/time.ts';
-import { PAUSED } from '../../api/values/request-answers.ts';
-import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import { judgeRequests, type Verdict } from './judge.ts';
+import { judgeRequests, stillOpen, type Verdict } from './judge.ts';
 import type { WorkflowState } from '../model/workflow-state.ts';
 import type { Situation } from '../model/situation.ts';
-import { abort } from './abort.ts';
+import { abort, abortable } from './abort.ts';
 import { approve, carryOut } from './carry-out.ts';
 import {
   doneAtOnce,
   isAccepted,
   openRequests,
-  pause,
-  resume,
   type Target,
   unfit,
   type UserRequests,
   withoutOutcome,
 } from './common.ts';
-import { actorOf, type Draft, revoke, withChange } from './draft.ts';
+import { actorOf, type Draft, draftOf, heldOf, revoke, withChange } from './draft.ts';
+import { pauseBy, resumeBy } from './pause.ts';
 import { mirroredSignals, type OpenSignals, signalsLeft, takenOver } from './signals.ts';
 import type { RequestChange } from './status.ts';
 
@@ -52,86 +48,56 @@ export function settleRequests(seen: Situation, target: Target): Settled {
   const taken = takesOver === undefined ? {} : takenOver(mirrored, takesOver, resource);
   const actor = withTaken(own, taken);
   const situation = { ...seen, actor };
-  const { pause: held, abort: aborted, approvals = [] } = cluster.status.userRequests ?? {};
-  const isSpent = ({ request }: { readonly request: string }) => actor.spent?.includes(request) === true;
-  const abort = aborted?.generation === cluster.generation ? aborted : undefined;
-  let draft: Draft = {
-    situation,
-    sent: actor,
-    holds: withoutUndefined<UserRequests>({
-      pause: held && !isSpent(held) ? held : undefined,
-      abort: abort && !isSpent(abort) ? abort : undefined,
-      approvals: approvals.filter(each => !isSpent(each) && now < (parseTimestamp(each.expiresAt) ?? 0)),
-    }),
-    requests: [],
-    changes: [],
-    revoked: {},
-    withdrawn: [],
-  };
+  let draft = draftOf(situation, actor);
   for (const request of openRequests(requests)) {
     const outcome = unfit(request, target, now);
     draft = outcome === undefined ? settle(draft, request) : withChange(draft, { request, outcome });
   }
   const { changes, revoked, withdrawn, sent } = draft;
   const kept = (actor.requests ?? []).filter(({ id }) => !withdrawn.some(each => each.id === id));
+  const verdicts = judgeRequests(situation, kept);
+  const open = { ...sent, requests: stillOpen(kept, verdicts) };
   return {
     actor: actorOf(draft),
-    holds: heldOf(draft.holds),
+    holds: heldOf(draft),
     changes,
-    signals: used === undefined ? mirroredSignals(sent, resource) : signalsLeft(mirrored, used),
+    signals: used === undefined ? mirroredSignals(open, resource) : signalsLeft(mirrored, used),
     takenOver: taken,
     revoked,
-    verdicts: [...judgeRequests(situation, kept), ...withdrawn],
+    verdicts: [...verdicts, ...withdrawn],
   };
 }
 
 /** What the run holds goes before what it takes over. */
-function withTaken(actor: WorkflowState, { approvals = [], ...taken }: OpenSignals): WorkflowState {
-  const all = [...approvals, ...(actor.approvals ?? [])];
-  return { ...taken, ...actor, ...(all.length > 0 && { approvals: all }) };
-}
-
-function heldOf({ pause: held, abort, approvals = [] }: UserRequests): UserRequests | undefined {
-  const holds = {
-    ...(held && { pause: held }),
-    ...(abort && { abort }),
-    ...(approvals.length > 0 && { approvals }),
+function withTaken(
+  actor: WorkflowState,
+  { approvals = [], requests = [], ...taken }: OpenSignals,
+): WorkflowState {
+  const approved = [...approvals, ...(actor.approvals ?? [])];
+  const asked = [...requests, ...(actor.requests ?? [])];
+  return {
+    ...taken,
+    ...actor,
+    ...(approved.length > 0 && { approvals: approved }),
+    ...(asked.length > 0 && { requests: asked }),
   };
-  return Object.keys(holds).length === 0 ? undefined : holds;
 }
 
 function settle(draft: Draft, request: EtcdRequest): Draft {
-  const { situation, sent, holds } = draft;
-  const { now } = situation;
   switch (request.spec.action) {
-    case 'Pause': {
-      const answer = PAUSED;
-      const paused = pause({ pause: holds.pause, message: sent.paused }, request, {
-        spent: sent.spent ?? [],
-        now,
-        answer,
-      });
-      return withPause(withChange(draft, paused.change), paused.pause);
-    }
-    case 'Resume': {
-      const { change, revoked, pause: left } = resume({ pause: holds.pause, message: sent.paused }, request);
-      const after = withPause(withChange(draft, change), left);
-      return revoked === undefined ? after : revoke(after, { paused: revoked });
-    }
+    case 'Pause':
+      return pauseBy(draft, request);
+    case 'Resume':
+      return resumeBy(draft, request);
     case 'Resync':
       return resync(draft, request);
     case 'Abort':
-      return abort(draft, request);
+      return abort(draft, request, abortable);
     case 'Approve':
       return approve(draft, request);
     default:
       return carryOut(draft, request);
   }
-}
-
-function withPause(draft: Draft, held: UserRequests['pause']): Draft {
-  const { pause: _, ...others } = draft.holds;
-  return { ...draft, holds: { ...others, ...(held && { pause: held }) } };
 }
 
 const keyOfAborted = ({ operation, generation }: NonNullable<WorkflowState['aborted']>): string =>

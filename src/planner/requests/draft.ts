@@ -7,8 +7,14 @@ import type { Situation } from '../model/situation.ts';
 import { type UserRequests, who } from './common.ts';
 import type { RequestChange } from './status.ts';
 
-export interface Draft {
-  readonly situation: Situation;
+/** What is seen while a step of an operation is under way. */
+export type DuringStep = Pick<Situation, 'now' | 'actor' | 'requests'> & {
+  readonly cluster: Pick<Situation['cluster'], 'uid' | 'generation' | 'status'>;
+};
+
+/** @typeParam Seen what is known of the cluster */
+export interface Draft<Seen extends DuringStep = Situation> {
+  readonly situation: Seen;
   /** What the workflow holds, without what a request has ended. */
   readonly sent: WorkflowState;
   readonly holds: UserRequests;
@@ -20,8 +26,39 @@ export interface Draft {
   readonly withdrawn: readonly Verdict[];
 }
 
+/** What holds before the requests are judged. @param actor what the workflow holds, and what it takes over */
+export function draftOf<Seen extends DuringStep>(situation: Seen, actor: WorkflowState): Draft<Seen> {
+  const { cluster, now } = situation;
+  const { pause, abort, approvals = [] } = cluster.status.userRequests ?? {};
+  const isSpent = ({ request }: { readonly request: string }) => actor.spent?.includes(request) === true;
+  const isAborted = abort?.generation === cluster.generation && !isSpent(abort);
+  return {
+    situation,
+    sent: actor,
+    holds: withoutUndefined<UserRequests>({
+      pause: pause && !isSpent(pause) ? pause : undefined,
+      abort: isAborted ? abort : undefined,
+      approvals: approvals.filter(each => !isSpent(each) && now < (parseTimestamp(each.expiresAt) ?? 0)),
+    }),
+    requests: [],
+    changes: [],
+    revoked: {},
+    withdrawn: [],
+  };
+}
+
+/** What stands in the status of it; undefined: nothing holds. */
+export function heldOf({ holds: { pause, abort, approvals = [] } }: Draft<DuringStep>): UserRequests | undefined {
+  const holds = {
+    ...(pause && { pause }),
+    ...(abort && { abort }),
+    ...(approvals.length > 0 && { approvals }),
+  };
+  return Object.keys(holds).length === 0 ? undefined : holds;
+}
+
 /** What users want by now. */
-export function actorOf({ sent, holds, requests }: Draft): WorkflowState {
+export function actorOf({ sent, holds, requests }: Draft<DuringStep>): WorkflowState {
   const { approvals = [] } = holds;
   const allApprovals = [
     ...(sent.approvals ?? []),
@@ -52,12 +89,12 @@ function abortedOf(sent: WorkflowState['aborted'], held: UserRequests['abort']):
   return { operation, generation, ...(subject !== undefined && { subject }), ...who(held) };
 }
 
-export function withChange(draft: Draft, change: RequestChange): Draft {
+export function withChange<Seen extends DuringStep>(draft: Draft<Seen>, change: RequestChange): Draft<Seen> {
   return { ...draft, changes: [...draft.changes, change] };
 }
 
 /** The workflow is to forget this, and the pass does not count it any more. */
-export function revoke(draft: Draft, ended: Draft['revoked']): Draft {
+export function revoke<Seen extends DuringStep>(draft: Draft<Seen>, ended: Draft['revoked']): Draft<Seen> {
   const left = Object.entries(draft.sent).filter(([field]) => !Object.hasOwn(ended, field));
   return { ...draft, sent: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
 }

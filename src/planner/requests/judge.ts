@@ -28,6 +28,14 @@ export function judgeRequests(situation: Situation, requests: readonly UserReque
   });
 }
 
+/** Those that are not done, with the ids that a verdict has fixed. */
+export function stillOpen(requests: readonly UserRequest[], verdicts: readonly Verdict[]): UserRequest[] {
+  return requests.flatMap(request => {
+    const verdict = verdicts.find(({ id }) => id === request.id);
+    return verdict?.outcome === 'accepted' ? [{ ids: verdict.ids, ...request }] : [];
+  });
+}
+
 /** Whether it can be taken on at all, and the ids of what it is about. */
 function judgeNew(situation: Situation, request: UserRequest): Judgement {
   const { cluster, membership } = situation;

@@ -2,16 +2,17 @@
  * What users asked of the workflow by signals and updates, and what is still open of it, as the status mirrors it: a run that begins anew, because its
  * generation is another one or Temporal's database was lost, takes it over from there. Pure.
  */
+import { OPERATION_OF } from '../../api/actions.ts';
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Request } from '../../api/values/requests.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import type { WorkflowState, Approval } from '../model/workflow-state.ts';
+import type { WorkflowState, Approval, UserRequest } from '../model/workflow-state.ts';
 
 type Signals = NonNullable<EtcdClusterStatus['signals']>;
 
 /** What a workflow holds of it. */
-export type OpenSignals = Pick<WorkflowState, 'paused' | 'aborted' | 'approvals'>;
+export type OpenSignals = Pick<WorkflowState, 'paused' | 'aborted' | 'approvals' | 'requests'>;
 
 interface Resource {
   readonly uid: string;
@@ -46,15 +47,17 @@ export function pauseFrom({
 
 /** For the status; undefined: nothing is open. An abort that another specification has ended, and what has expired, is not. */
 export function mirroredSignals(
-  { paused, aborted, approvals = [] }: OpenSignals,
+  { paused, aborted, approvals = [], requests = [] }: OpenSignals,
   { uid, generation, now }: Resource & { readonly now: number },
 ): Signals | undefined {
   const open = approvals.filter(({ id, expiresAt }) => typeof id === 'number' && now < expiresAt);
+  const asked = requests.filter(({ id }) => typeof id === 'number');
   const isAborted = aborted?.generation === generation;
   const signals = {
     ...(paused && { pause: mirroredPause(paused) }),
     ...(aborted && isAborted && { abort: { ...dated(aborted), ...goalOf(aborted) } }),
     ...(open.length > 0 && { approvals: open.map(mirroredApproval) }),
+    ...(asked.length > 0 && { requests: asked.map(mirroredRequest) }),
   };
   return Object.keys(signals).length === 0 ? undefined : { uid, ...signals };
 }
@@ -70,6 +73,28 @@ function mirroredApproval({ id, operation, ids, by, reason, expiresAt }: Approva
   return { id: Number(id), operation, ids: [...ids], by, ...why, expiresAt: timestamp(expiresAt) };
 }
 
+function mirroredRequest({ kind, target, ids, by, ...request }: UserRequest) {
+  return {
+    ...dated(request),
+    by,
+    kind,
+    ...(target !== '' && { target }),
+    ...(ids && { ids: [...ids] }),
+  };
+}
+
+/** As a workflow holds it. @param id see `takenOver` */
+function requestFrom(
+  { kind, target = '', ids, by, ...request }: NonNullable<Signals['requests']>[number],
+  id: number,
+): UserRequest[] {
+  // Another release may know others.
+  if (!Object.hasOwn(OPERATION_OF, kind)) return [];
+  const { reason, at } = pauseFrom(request);
+  const asked = { id, kind: kind as UserRequest['kind'], target, by };
+  return [withoutUndefined<UserRequest>({ ...asked, reason, at, ids })];
+}
+
 /** What the pass of an operation leaves: what users ask for meanwhile, its own workflow does not know. @param used approvals that it has used up */
 export function signalsLeft(
   signals: Signals | undefined,
@@ -79,11 +104,11 @@ export function signalsLeft(
   const { approvals: given, ...others } = signals;
   const approvals = given.filter(({ id }) => !used.includes(id));
   if (approvals.length > 0) return { ...others, approvals };
-  return others.pause === undefined && others.abort === undefined ? undefined : others;
+  return Object.keys(others).length === 1 ? undefined : others;
 }
 
 /**
- * What a run that begins anew takes over. The numbers of approvals are negative: the run counts its own from 1. What a later message has ended
+ * What a run that begins anew takes over. The numbers of approvals and requests are negative: the run counts its own from 1. What a later message has ended
  * meanwhile is not among it.
  */
 export function takenOver(
@@ -92,7 +117,8 @@ export function takenOver(
   { uid, generation, now }: Resource & { readonly now: number },
 ): OpenSignals {
   if (signals === undefined || signals.uid !== uid) return {};
-  const { pause, abort, approvals = [] } = signals;
+  const { pause, abort, approvals = [], requests = [] } = signals;
+  const asked = requests.flatMap((mirrored, index) => requestFrom(mirrored, -1 - index));
   const open = approvals.flatMap((mirrored, index) => {
     const { id: _, expiresAt, reason, ...approval } = mirrored;
     const until = parseTimestamp(expiresAt) ?? 0;
@@ -104,5 +130,6 @@ export function takenOver(
     ...(abort?.generation === generation &&
       takesOver.abort === true && { aborted: { ...pauseFrom(abort), ...goalOf(abort) } }),
     ...(open.length > 0 && { approvals: open }),
+    ...(asked.length > 0 && takesOver.requests === true && { requests: asked }),
   };
 }

@@ -11,7 +11,7 @@ import type { ResourceState } from '../host.ts';
 import type { Outcome } from '../operation.ts';
 import type { PassState } from '../passes.ts';
 import type { SlotState } from '../slot.ts';
-import { nextVerification, type Verification } from './verifications.ts';
+import { asPlanned, asWaiting, nextVerification, type Verification } from './verifications.ts';
 
 export type BackupWork = Extract<BackupDecision, { kind: 'operate' }>;
 
@@ -27,11 +27,14 @@ export interface BackupEnding extends Pick<Outcome, 'message' | 'by'> {
 interface Remembered extends PassState {
   paused: Received | undefined;
   /** A backup now. */
-  requested: Request | undefined;
-  /** Verifications that have not begun, and the uid of the one that is under way. */
+  requested: Received | undefined;
+  /** The one for which an operation was started: no pass may have seen its run yet. */
+  starting: Received | undefined;
+  /** Verifications that have not begun, the one that is under way, and its uid, which may be that of an EtcdRequest. */
   verifications: readonly Verification[];
+  begun: Verification | undefined;
   verifying: string | undefined;
-  /** The run began anew and no pass has succeeded yet: it takes over the pause that the status mirrors. */
+  /** The run began anew and no pass has succeeded yet: it takes over what the status mirrors. */
   takesOver: BackupWorkflowState['takesOver'];
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it. */
   spent: readonly string[];
@@ -58,9 +61,11 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
   return {
     paused: undefined,
     requested: undefined,
+    starting: undefined,
     verifications: [],
+    begun: undefined,
     verifying: undefined,
-    takesOver: Object.keys(carried).length === 0 ? true : undefined,
+    takesOver: Object.keys(carried).length === 0 ? { pause: true } : undefined,
     spent: [],
     aborted: undefined,
     failed: undefined,
@@ -83,22 +88,25 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedBackup(backup: BackupState): CarriedBackup {
   const { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter } = backup;
-  const { takesOver, running, failures, retryAt, published, passFailing } = backup;
+  const { starting, begun, takesOver, running, failures, retryAt, published, passFailing } = backup;
   const assessment = running && backup.assessment;
   const asked = { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter };
-  return { ...asked, takesOver, running, failures, retryAt, published, passFailing, assessment };
+  return { ...asked, starting, begun, takesOver, running, failures, retryAt, published, passFailing, assessment };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
 export function backupWorkflowState(backup: BackupState): BackupWorkflowState {
-  const { paused, requested, verifying, spent, aborted, failed, prunedAfter, takesOver } = backup;
+  const { paused, requested, starting, verifying, spent, aborted, failed, prunedAfter, takesOver } = backup;
   const verify = nextVerification(backup.verifications);
+  const verifications = [...(backup.begun ? [backup.begun] : []), ...backup.verifications].map(asPlanned);
   return {
     ...(verify && { verify }),
+    ...(verifications.length > 0 && { verifications }),
     ...(verifying !== undefined && { verifying }),
     ...(spent.length > 0 && { spent }),
     ...(paused && { paused }),
     ...(requested && { requested }),
+    ...(starting && { starting }),
     ...(aborted && { aborted }),
     ...(failed && { failed }),
     ...(prunedAfter !== undefined && { prunedAfter }),
@@ -117,15 +125,24 @@ export function forgetExpired(backup: BackupState, now: number): void {
 /** After a pass: what it found to make no sense, and what an EtcdRequest has ended, is forgotten, unless something newer is there. */
 export function afterPass(backup: BackupState, assessment: BackupAssessment): void {
   backup.assessment = assessment;
-  if (backup.takesOver && assessment.takenOver !== undefined)
-    backup.paused ??= assessment.takenOver as Received;
-  backup.takesOver = undefined;
+  takeOver(backup, assessment.takenOver ?? {});
   const { refused, revoked = {} } = assessment;
   if (refused !== undefined) forgetVerification(backup, refused.uid);
   const { paused, failed, prunedAfter } = revoked;
   if (paused && paused.at === backup.paused?.at) backup.paused = undefined;
   if (failed && failed.retryAt === backup.failed?.retryAt) backup.failed = undefined;
   if (prunedAfter !== undefined && prunedAfter === backup.prunedAfter) backup.prunedAfter = undefined;
+}
+
+/** The first pass of a run that began anew: it keeps what users requested of the former run, unless a later message to this run has ended it. */
+function takeOver(backup: BackupState, open: NonNullable<BackupAssessment['takenOver']>): void {
+  const { takesOver } = backup;
+  if (takesOver === undefined) return;
+  const { paused, requested, verifications = [] } = open;
+  if (takesOver.pause === true && paused !== undefined) backup.paused ??= paused;
+  backup.requested ??= requested;
+  backup.verifications = [...verifications.map(asWaiting), ...backup.verifications];
+  backup.takesOver = undefined;
 }
 
 function forgetVerification(backup: BackupState, uid: string): void {
@@ -135,10 +152,13 @@ function forgetVerification(backup: BackupState, uid: string): void {
 /** An operation was started: what it was asked for is recorded in the resource, and need not be asked for again. */
 export function afterStart(backup: BackupState, { step }: BackupWork): void {
   if ('request' in step) {
+    backup.begun = backup.verifications.find(({ uid }) => uid === step.request);
     forgetVerification(backup, step.request);
     backup.verifying = step.request;
   }
-  if ('requestedBy' in step) backup.requested = undefined;
+  if (!('requestedBy' in step)) return;
+  backup.starting = backup.requested;
+  backup.requested = undefined;
 }
 
 /** Takes in how an operation ended. @param retryAt when it is tried again, had it failed */
@@ -149,7 +169,7 @@ export function afterOperation(
 ): void {
   backup.running = undefined;
   backup.retryAt = outcome === 'failed' ? retryAt : undefined;
-  backup.verifying = undefined;
+  Object.assign(backup, { starting: undefined, begun: undefined, verifying: undefined });
   const run = startedAt === undefined ? {} : { startedAt };
   if (outcome === 'ended' && operation === 'pruneBackups')
     backup.prunedAfter = backup.assessment?.summary?.lastRun?.startedAt ?? '';
@@ -169,7 +189,7 @@ export function pause(backup: BackupState, request: Received): void {
 export function resume(backup: BackupState): void {
   const held = backup.assessment?.holding?.pause;
   backup.paused = undefined;
-  backup.takesOver = undefined;
+  if (backup.takesOver !== undefined) backup.takesOver = { pause: false };
   if (held !== undefined && !backup.spent.includes(held)) backup.spent = [...backup.spent, held].slice(-MOST);
   backup.changed = true;
 }
@@ -185,7 +205,7 @@ export function abort(backup: BackupState, request: Request): void {
   if (backup.running !== undefined) backup.asks.push({ kind: 'abort', request });
 }
 
-export function requestBackup(backup: BackupState, request: Request): void {
+export function requestBackup(backup: BackupState, request: Received): void {
   backup.requested = request;
   backup.changed = true;
 }

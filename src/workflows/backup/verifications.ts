@@ -1,17 +1,19 @@
 /** Verifications of stored backups that people asked for: each waits for its turn, and its verdict is in the status. Pure. */
 import type { BackupWorkflowState } from '../../activities/index.ts';
-import type { Request, WantedVerification } from '../../api/values/requests.ts';
-import { isText } from '../messages/text.ts';
+import type { WantedVerification } from '../../api/values/requests.ts';
+import { isText, type Received } from '../messages/text.ts';
 
 /** As long as a location in a status. */
 const LONGEST_LOCATION = 4096;
 /** As long as the name of an object. */
 const LONGEST_NAME = 253;
 
-/** One that has not begun. */
+type Mirrored = NonNullable<BackupWorkflowState['verifications']>[number];
+
+/** One that has not ended. */
 export interface Verification {
   readonly uid: string;
-  readonly request: Request;
+  readonly request: Received;
   readonly wanted: WantedVerification;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -39,4 +41,19 @@ function isAbsentOrText(value: unknown, longest: number): value is string | unde
 /** The oldest, as the planner takes it. */
 export function nextVerification([first]: readonly Verification[]): BackupWorkflowState['verify'] {
   return first && { uid: first.uid, ...first.request, ...first.wanted };
+}
+
+/** As the planner mirrors it in the status. */
+export function asPlanned({ uid, request, wanted, expiresAt }: Verification): Mirrored {
+  return { uid, ...request, ...wanted, expiresAt };
+}
+
+/** As the planner found it there. */
+export function asWaiting({ uid, by, reason, at, expiresAt, ...wanted }: Mirrored): Verification {
+  const request = {
+    ...(by !== undefined && { by }),
+    ...(reason !== undefined && { reason }),
+    ...(at !== undefined && { at }),
+  };
+  return { uid, request, wanted, expiresAt };
 }

@@ -1,5 +1,11 @@
 /** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
-import type { WorkflowState, Assessment, OpenSignals, Operation } from '../../activities/index.ts';
+import type {
+  WorkflowState,
+  Assessment,
+  OpenSignals,
+  Operation,
+  RecordedRequests,
+} from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
 import type { Request } from '../../api/values/requests.ts';
@@ -19,7 +25,7 @@ export interface Ending extends Ended {
 }
 
 /** An operation under way, and what an abort of it holds for. */
-type Running = { readonly operation: Operation } & Pick<
+export type Running = { readonly operation: Operation } & Pick<
   NonNullable<WorkflowState['aborted']>,
   'generation' | 'subject'
 >;
@@ -79,7 +85,7 @@ export function newCluster(carried: Carried = {}): ClusterState {
     requests: [],
     judged: [],
     nextId: 1,
-    takesOver: Object.keys(carried).length === 0 ? { pause: true, abort: true } : undefined,
+    takesOver: Object.keys(carried).length === 0 ? { pause: true, abort: true, requests: true } : undefined,
     recorded: '',
     spent: [],
     refused: undefined,
@@ -137,23 +143,28 @@ export function actorOf(cluster: ClusterState): WorkflowState {
 /** What users asked for by messages and is still open, as the status mirrors it. */
 export function openSignals(cluster: ClusterState): OpenSignals {
   const { paused, abort: asked, running, approvals } = cluster;
-  const isOfRequest = waitingRequests(cluster).some(({ kind }) => OPERATION_OF[kind] === running?.operation);
-  const ending = asked && running && !isOfRequest ? { ...running, ...asked } : undefined;
+  const carriedOut = waitingRequests(cluster).find(({ kind }) => OPERATION_OF[kind] === running?.operation);
+  const ending = asked && running && !carriedOut ? { ...running, ...asked } : undefined;
+  // An abort takes the request back that the operation carries out.
+  const requests = cluster.requests.filter(({ id }) => asked === undefined || id !== carriedOut?.id);
   const aborted = ending ?? cluster.aborted;
   return {
     ...(paused && { paused }),
     ...(aborted && { aborted }),
     ...(approvals.length > 0 && { approvals }),
+    ...(requests.length > 0 && { requests }),
   };
 }
 
 /** The first pass of a run that began anew: it keeps what users requested of the former run, unless a later message to this run has ended it. */
-function takeOver(cluster: ClusterState, { paused, aborted, approvals = [] }: OpenSignals): void {
+function takeOver(cluster: ClusterState, open: OpenSignals): void {
+  const { paused, aborted, approvals = [], requests = [] } = open;
   const { takesOver } = cluster;
   if (takesOver === undefined) return;
   if (takesOver.pause === true && paused !== undefined) cluster.paused ??= paused as Received;
   if (takesOver.abort === true) cluster.aborted ??= aborted;
   cluster.approvals = [...approvals, ...cluster.approvals];
+  if (takesOver.requests === true) cluster.requests = [...requests, ...cluster.requests];
   cluster.takesOver = undefined;
 }
 
@@ -173,6 +184,22 @@ export function afterPass(cluster: ClusterState, assessment: Assessment): void {
   forgetRevoked(cluster, assessment.revoked ?? {});
   // The next pass goes on with what was accepted.
   if (isNew) cluster.changed = true;
+}
+
+/** Takes in what became of EtcdRequests during a step. */
+export function afterRequests(
+  cluster: ClusterState,
+  { ends, holding, revoked = {}, verdicts = [] }: RecordedRequests,
+): void {
+  const { assessment } = cluster;
+  if (assessment !== undefined) {
+    const { pause: _, abort: __, ...others } = assessment.holding ?? {};
+    cluster.assessment = { ...assessment, holding: { ...others, ...holding } };
+  }
+  const { isNew: ___, ...judged } = afterVerdicts(cluster, verdicts);
+  Object.assign(cluster, judged);
+  forgetRevoked(cluster, revoked);
+  if (ends) cluster.asks.push({ kind: 'handOver' });
 }
 
 /** What an EtcdRequest has ended is forgotten, unless something newer is there. */
@@ -278,6 +305,7 @@ export function ask(cluster: ClusterState, request: UserRequest): void {
 
 /** With no operation under way: takes back what was asked for, or keeps what waits for an approval from being done. */
 function revokeWaiting(cluster: ClusterState, by: Request): void {
+  if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, requests: false };
   const operation = waitsForApproval(cluster.assessment);
   if (waitingRequests(cluster).length > 0) {
     cluster.requests = [];

@@ -2,7 +2,13 @@
  * Whether a value is what it is taken for. Whoever may send signals can send what only workflows send each other, and complete
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
-import type { Assessment, BackupAssessment, RestoreAssessment, StepTiming } from '../../activities/index.ts';
+import type {
+  Assessment,
+  BackupAssessment,
+  RecordedRequests,
+  RestoreAssessment,
+  StepTiming,
+} from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import type { BackupEnding } from '../backup/state.ts';
 import type { Ending } from '../cluster/state.ts';
@@ -77,6 +83,30 @@ const waits = { reason: text, message: text, nextLookSeconds: number };
 const idle = record({ nextLookSeconds: number });
 const request = record({ by: optional(text), reason: optional(text) });
 
+/** What became of the requests of users. */
+const ofRequests = {
+  verdicts: optional(
+    listOf(
+      record({
+        id: integer,
+        outcome: oneOf('refused', 'done', 'accepted'),
+        message: text,
+        ids: optional(listOf(text)),
+      }),
+    ),
+  ),
+  holding: optional(
+    record({
+      pause: optional(text),
+      abort: optional(text),
+      requests: optional(
+        listOf(record({ id: text, kind: oneOf(...Object.keys(OPERATION_OF)), target: text, by: text })),
+      ),
+    }),
+  ),
+  revoked: optional(record({})),
+};
+
 const assessment = record({
   decision: byKind({
     gone: record({}),
@@ -108,27 +138,8 @@ const assessment = record({
       conditions: listOf(record({ type: text, status: text, reason: text, message: text })),
     }),
   ),
-  verdicts: optional(
-    listOf(
-      record({
-        id: integer,
-        outcome: oneOf('refused', 'done', 'accepted'),
-        message: text,
-        ids: optional(listOf(text)),
-      }),
-    ),
-  ),
   repaired: optional(step),
-  holding: optional(
-    record({
-      pause: optional(text),
-      abort: optional(text),
-      requests: optional(
-        listOf(record({ id: text, kind: oneOf(...Object.keys(OPERATION_OF)), target: text, by: text })),
-      ),
-    }),
-  ),
-  revoked: optional(record({})),
+  ...ofRequests,
   takenOver: optional(
     record({
       paused: optional(request),
@@ -136,9 +147,22 @@ const assessment = record({
       approvals: optional(
         listOf(record({ id: integer, operation: name, ids: listOf(text), by: text, expiresAt: number })),
       ),
+      requests: optional(
+        listOf(
+          record({
+            id: integer,
+            kind: oneOf(...Object.keys(OPERATION_OF)),
+            target: text,
+            by: text,
+            ids: optional(listOf(text)),
+          }),
+        ),
+      ),
     }),
   ),
 });
+
+const recordedRequests = record({ ends: flag, ...ofRequests });
 
 const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');
 
@@ -180,7 +204,13 @@ const backupAssessment = record({
   holding: optional(record({ pause: optional(text) })),
   revoked: optional(record({})),
   stop: optional(request),
-  takenOver: optional(request),
+  takenOver: optional(
+    record({
+      paused: optional(request),
+      requested: optional(request),
+      verifications: optional(listOf(record({ uid: text, expiresAt: number }))),
+    }),
+  ),
 });
 
 const stopped = record({ reason: text, message: text });
@@ -230,6 +260,7 @@ const limited =
 type Guard<T> = (value: unknown) => value is T;
 
 /** The results of passes. */
+export const isRecordedRequests = recordedRequests as Guard<RecordedRequests>;
 export const isAssessment = assessment as Guard<Assessment>;
 export const isBackupAssessment = backupAssessment as Guard<BackupAssessment>;
 export const isRestoreAssessment = restoreAssessment as Guard<RestoreAssessment>;

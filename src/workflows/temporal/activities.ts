@@ -12,12 +12,13 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { HEARTBEAT_SECONDS } from '../../api/values/heartbeat.ts';
-import type { Activities, OpenSignals, StepTiming } from '../../activities/index.ts';
+import type { Activities, RecordedRequests, StepTiming } from '../../activities/index.ts';
 import type { FailureType } from '../../api/failures.ts';
 import type { FailedPass, PassFailure } from '../passes.ts';
 import { doneWith, type StepOutcome } from '../operation.ts';
 import { shareOf } from '../../api/values/priority.ts';
 import { transfersQueue } from '../messages/resource.ts';
+import { isRecordedRequests } from '../messages/shapes.ts';
 import { messageOfFailure } from './step-failure.ts';
 
 /** The options of a step: how long it may take, how it is retried, and in which task queue it is done. */
@@ -132,17 +133,20 @@ export async function reportFailing({ kind, ...ref }: ResourceRef, failure: Pass
   }
 }
 
-/** Mirrors what users asked for in the status of a cluster. Whether that succeeded. */
-export async function recordSignals(ref: ResourceId, open: OpenSignals): Promise<boolean> {
-  const name: keyof Activities = 'recordSignals';
+/** Judges EtcdRequests of a cluster during a step, and mirrors what users asked for in its status. Undefined: that failed. */
+export async function recordRequests(
+  ref: ResourceId,
+  context: Parameters<Activities['recordRequests']>[1],
+): Promise<RecordedRequests | undefined> {
+  const name: keyof Activities = 'recordRequests';
   const summary = `record what users asked of ${ref.namespace}/${ref.name}`;
   const record = activityOf(name, { ...REPORTING, priority: shareOf(ref.namespace), summary });
   try {
-    await record(ref, open);
-    return true;
+    const answer = await record(ref, context);
+    return isRecordedRequests(answer) ? answer : undefined;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
     log.warn('what users asked for could not be recorded', { error: rootCause(error) });
-    return false;
+    return undefined;
   }
 }

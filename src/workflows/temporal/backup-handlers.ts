@@ -19,8 +19,8 @@ import {
 } from '../messages/backup.ts';
 import { refusal } from '../messages/refusal.ts';
 import { isBackupEnding } from '../messages/shapes.ts';
-import { requestFrom, requestOf } from '../messages/text.ts';
-import { handleCommonMessages, ignoreUnknownSignals } from './handlers.ts';
+import { requestOf } from '../messages/text.ts';
+import { handleCommonMessages, ignoreUnknownSignals, received } from './handlers.ts';
 
 /** How long a verification may wait for its turn. */
 const HOUR_MS = 3_600_000;
@@ -51,7 +51,7 @@ export function handleBackupMessages(backup: BackupState): void {
     status: () => statusAnswer(backup),
     plan: () => planAnswer(backup),
   });
-  const take = (sent: unknown) => requestBackup(backup, requestFrom(sent));
+  const take = (sent: unknown) => requestBackup(backup, received(sent));
   setHandler(backupSignal, take, { description: 'create a backup now: {"by": "…", "reason": "…"}' });
   setHandler(backupUpdate, sent => {
     take(sent);
@@ -63,7 +63,7 @@ export function handleBackupMessages(backup: BackupState): void {
       const wanted = wantedFrom(sent);
       if (typeof wanted === 'string') throw refusal(wanted);
       const expiresAt = Date.now() + HOUR_MS;
-      requestVerification(backup, { uid: uuid4(), request: requestFrom(sent), wanted, expiresAt });
+      requestVerification(backup, { uid: uuid4(), request: received(sent), wanted, expiresAt });
       return 'the verification is recorded: its verdict will be status.verification of the EtcdBackup';
     },
     {

@@ -69,6 +69,7 @@ export function ignoreUnknownSignals(): void {
   setDefaultSignalHandler(signal => log.warn('unknown signal', { signal }));
 }
 
-function received(sent: unknown): Received {
+/** Who asks and why, out of whatever was sent, and that it came now. */
+export function received(sent: unknown): Received {
   return { ...requestFrom(sent), at: Date.now() };
 }

@@ -56,7 +56,7 @@ import {
   summaryOf,
   type Work,
 } from '../operation.ts';
-import { assess, perform, recordSignals, reportFailing } from './activities.ts';
+import { assess, perform, recordRequests, reportFailing } from './activities.ts';
 import { handleBackupMessages } from './backup-handlers.ts';
 import { handleClusterMessages } from './cluster-handlers.ts';
 import { ignoreUnknownSignals } from './handlers.ts';
@@ -94,7 +94,7 @@ function clusterHost(ref: ResourceId, cluster: ClusterState): ClusterHost {
     ask: askOperation,
     pass: actor => assess('assess', { ref, entity, actor }, isAssessment),
     reportFailing: reportingOf('EtcdCluster', ref, cluster),
-    recordSignals: open => recordSignals(ref, open),
+    recordRequests: (open, underWay) => recordRequests(ref, { open, underWay, workflowId: entity }),
     async start(work, actor) {
       const { operation } = work;
       const child = await startInSlot<typeof performOperation>(operation, ref, {
