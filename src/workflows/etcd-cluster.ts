@@ -136,14 +136,17 @@ async function hasEnded(
   started: Started<Ending> | undefined,
 ): Promise<boolean> {
   let judgedAt = host.now();
+  let hasFailed = false;
   const meanwhile = {
     due() {
       if (!cluster.changed) return undefined;
-      return asRecorded(cluster) === cluster.recorded ? judgedAt + DURING_STEP_MS : judgedAt;
+      const isNews = asRecorded(cluster) !== cluster.recorded && !hasFailed;
+      return isNews ? judgedAt : judgedAt + DURING_STEP_MS;
     },
     async act() {
       judgedAt = host.now();
-      await recordRequests(cluster, host);
+      hasFailed = !(await recordRequests(cluster, host));
+      cluster.changed ||= hasFailed;
     },
   };
   const ending = await untilEnded(cluster, host, { started, meanwhile });
@@ -156,16 +159,18 @@ async function hasEnded(
 /**
  * What users ask its workflow for while an operation is under way, the passes of the operation do not know; and none judges EtcdRequests before its
  * step has ended. A pass follows the end of the operation, whatever has changed.
+ * @returns whether it succeeded
  */
-async function recordRequests(cluster: ClusterState, host: ClusterHost): Promise<void> {
+async function recordRequests(cluster: ClusterState, host: ClusterHost): Promise<boolean> {
   cluster.changed = false;
   const { running, spent } = cluster;
-  if (running === undefined) return;
+  if (running === undefined) return true;
   const recorded = asRecorded(cluster);
   const answer = await host.recordRequests({ ...openSignals(cluster), spent }, running);
-  if (answer === undefined) return;
+  if (answer === undefined) return false;
   cluster.recorded = recorded;
   afterRequests(cluster, answer);
+  return true;
 }
 
 function asRecorded(cluster: ClusterState): string {

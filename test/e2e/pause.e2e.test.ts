@@ -63,6 +63,26 @@ describe('a pause sent to the workflow', () => {
     await world.temporal('workflow', 'signal', '-w', workflow, '--name', 'resume', '-i', '{"by":"ana"}');
     const resumed = await awaitRunning(world, at(name));
     expect(resumed.status).toMatchObject({ phase: 'Running', ready: '3/3', controlPaused: false });
+    // So does a request by signal that is not done.
+    const member = `${name}-1`;
+    const uidOf = async () =>
+      (await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: member }))?.metadata.uid;
+    const before = await uidOf();
+    const say = (signal: string, sent: object) =>
+      world.temporal('workflow', 'signal', '-w', workflow, '--name', signal, '-i', JSON.stringify(sent));
+    await say('pause', { by: 'ana' });
+    await say('restart', { member, by: 'bob' });
+    await awaitCondition(world, at(name), { type: 'Paused' });
+    const requestsOf = async () => (await readCluster(world, NAMESPACE, name))?.status?.signals?.requests;
+    await poll(async () => (await requestsOf())?.[0]?.ids !== undefined);
+    await world.temporal('workflow', 'terminate', '-w', workflow, '--reason', 'a test');
+    await world.stack.kubectl('annotate', 'etcd', name, '-n', NAMESPACE, 'test=again', '--overwrite');
+    await poll(async () => (await world.temporal(...plan)).includes('Paused'));
+    expect(await requestsOf()).toMatchObject([{ kind: 'restart', target: member, by: 'bob', ids: [before] }]);
+    expect(await uidOf()).toBe(before);
+    await say('resume', { by: 'ana' });
+    await poll(async () => ![before, undefined].includes(await uidOf()));
+    await poll(async () => (await readCluster(world, NAMESPACE, name))?.status?.signals === undefined);
     await discard(world, NAMESPACE, name);
   });
 });

@@ -4,7 +4,12 @@ import { type Exempt, exempt } from './exempt.ts';
 export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
   ...exempt('no EtcdBackup runs in the simulation: test/planner/requests/backup.test.ts', {
     'requests/backup/settleBackupRequests': 'all',
-    'requests/backup/pauseTakenOver': 'all',
+    'requests/backup/withTaken': 'all',
+    'requests/backup-signals/mirroredBackupSignals': 'all',
+    'requests/backup-signals/mirroredVerification': 'all',
+    'requests/backup-signals/takenOverByBackup': 'all',
+    'requests/backup-signals/hasBegunSince': 'all',
+    'requests/backup-signals/verificationFrom': 'all',
     'requests/backup/withChange': 'all',
     'requests/backup/settle': 'all',
     'requests/backup/revoke': 'all',

@@ -89,6 +89,19 @@ describe('what users ask for', () => {
     expect(loop.isPassing).toBe(true);
   });
 
+  it('is recorded again after a minute when that failed', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.answer(planning(STEP));
+    loop.recording = undefined;
+    await loop.say(state => pause(state, paused));
+    expect(loop.recorded).toHaveLength(1);
+    await loop.advance(59_000);
+    expect(loop.recorded).toHaveLength(1);
+    loop.recording = { ends: false };
+    await loop.advance(600_000);
+    expect(loop.recorded).toEqual([{ paused }, { paused }]);
+  });
+
   it('is taken over by the first pass of a run that begins anew, and by no other', async () => {
     const loop = await new ClusterLoop().begin();
     const approval = { id: -1, operation: 'x', ids: ['y'], by: 'ana', expiresAt: 9e12 };
