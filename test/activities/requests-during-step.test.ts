@@ -131,7 +131,9 @@ it('a pause is carried out once when the operator is killed at any call over it'
     await during(world, 'rolloutCluster').catch(() => world.reboot());
     expect(await during(world, 'rolloutCluster')).toMatchObject({ ends: true });
     expect(statusOf(world, 'pause')?.phase).toBe('Completed');
-    const reasons = world.events.filter(({ message }) => message.startsWith('paused')).map(each => each.reason);
+    const reasons = world.events
+      .filter(({ message }) => message.startsWith('paused'))
+      .map(each => each.reason);
     expect(new Set(reasons).size).toBe(reasons.length);
   }
 });

@@ -60,7 +60,14 @@ describe('a run of a cluster that begins anew', () => {
   it('goes on with requests that are not done, of exactly the pods that they were accepted for', async () => {
     const world = await living();
     const uids = podUids(world);
-    const restart = { id: 1, kind: 'restart', target: '', by: 'ana', reason: 'a new key', at: world.now } as const;
+    const restart = {
+      id: 1,
+      kind: 'restart',
+      target: '',
+      by: 'ana',
+      reason: 'a new key',
+      at: world.now,
+    } as const;
     await world.drive({ requests: [restart], nextId: 2 }, { before: step => step === 'restartMember' });
     expect(world.cluster.status.signals?.requests).toMatchObject([
       { kind: 'restart', by: 'ana', reason: 'a new key', ids: uids },
@@ -200,7 +207,12 @@ describe('a run of a backup that begins anew', () => {
     await look(world, { verifications: mirrored });
     const anew = await look(world, ANEW_BACKUP);
     expect(anew).toMatchObject({
-      takenOver: { verifications: [{ uid: 'one', level: 'Structure' }, { uid: 'two', by: 'bob' }] },
+      takenOver: {
+        verifications: [
+          { uid: 'one', level: 'Structure' },
+          { uid: 'two', by: 'bob' },
+        ],
+      },
       decision: { operation: 'verifyStoredBackup', step: { request: 'one' } },
     });
     world.say(state => requestVerification(state, verification('one', hour)));

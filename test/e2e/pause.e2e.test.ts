@@ -66,7 +66,8 @@ describe('a pause sent to the workflow', () => {
     // So does a request by signal that is not done.
     const member = `${name}-1`;
     const uidOf = async () =>
-      (await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: member }))?.metadata.uid;
+      (await world.kube.get({ apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: member }))?.metadata
+        .uid;
     const before = await uidOf();
     const say = (signal: string, sent: object) =>
       world.temporal('workflow', 'signal', '-w', workflow, '--name', signal, '-i', JSON.stringify(sent));

@@ -54,8 +54,9 @@ it('runs of another generation, older or newer, are terminated in the middle of 
 it.each([
   ['scaleCluster', REPLACED_OPERATIONS.scaleCluster[0]],
   ['moveLeader', REPLACED_OPERATIONS.moveLeader[0]],
-] as const)('%s: a pause, an approval and what was requested outlive another generation and the way back', (operation, row) =>
-  replaceOperator(bench, operation, row),
+] as const)(
+  '%s: a pause, an approval and what was requested outlive another generation and the way back',
+  (operation, row) => replaceOperator(bench, operation, row),
 );
 
 it('a backup on request outlives another generation and the way back', () =>

@@ -67,10 +67,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     ],
     'requests/carry-out/personOf': ['kind === undefined'],
     'requests/carry-out/judge': ['verdict is absent', 'not (isOld)'],
-    'requests/cluster/settleRequests': [
-      'not (outcome === undefined)',
-      'withdrawn.some(…)',
-    ],
+    'requests/cluster/settleRequests': ['not (outcome === undefined)', 'withdrawn.some(…)'],
     'requests/draft/draftOf': [
       'abort?.generation === cluster.generation',
       'isAborted',
@@ -120,10 +117,13 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     ],
     'requests/status/verifiedOf': 'all',
   }),
-  ...exempt('each is a case of test/activities/requests-during-step.test.ts; longer runs reach most by chance', {
-    'requests/during-step/settleDuringStep': 'all',
-    'requests/during-step/settle': 'all',
-    'requests/during-step/carriedOn': 'all',
-    'requests/during-step/waiting': 'all',
-  }),
+  ...exempt(
+    'each is a case of test/activities/requests-during-step.test.ts; longer runs reach most by chance',
+    {
+      'requests/during-step/settleDuringStep': 'all',
+      'requests/during-step/settle': 'all',
+      'requests/during-step/carriedOn': 'all',
+      'requests/during-step/waiting': 'all',
+    },
+  ),
 ];

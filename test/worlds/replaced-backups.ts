@@ -15,7 +15,10 @@ export interface ReplacedBackup {
   readonly spec?: Partial<EtcdBackupSpec>;
   /** The first backup is there before. */
   readonly after?: 'theFirst';
-  readonly begin?: (world: BackupWorld, say: (update: string, sent: object) => Promise<void>) => Promise<void> | void;
+  readonly begin?: (
+    world: BackupWorld,
+    say: (update: string, sent: object) => Promise<void>,
+  ) => Promise<void> | void;
   readonly step: string;
   readonly isDone: (world: BackupWorld) => boolean;
   /** No pause holds it back. */
@@ -95,16 +98,31 @@ export async function replaceDuringBackup(
 ): Promise<void> {
   const isOfEachRun = step === 'beginBackup' || step === 'takeSnapshot';
   const held = new HeldStep(step, after === 'theFirst' && isOfEachRun ? 2 : 1);
-  const entity = await BackupEntity.mortalOn(bench, spec, () => {}, activities => held.in(activities));
+  const entity = await BackupEntity.mortalOn(
+    bench,
+    spec,
+    () => {},
+    activities => held.in(activities),
+  );
   const { world, taskQueue, handle } = entity;
   const of = { kind: 'EtcdBackup', ...world.ref } as const;
-  const scene = { kube: world.kube, taskQueue, of, now: () => Date.now(), advance: () => world.verifier.settle() };
+  const scene = {
+    kube: world.kube,
+    taskQueue,
+    of,
+    now: () => Date.now(),
+    advance: () => world.verifier.settle(),
+  };
   const operator = new Generations(bench, scene);
   const status = () => (isGone(world) ? undefined : world.status);
   if (after === undefined) await begin?.(world, async () => {});
   await operator.changed();
   if (after === 'theFirst') {
-    await operator.until('there is no first backup', () => world.status.lastRun?.outcome === 'Succeeded', status);
+    await operator.until(
+      'there is no first backup',
+      () => world.status.lastRun?.outcome === 'Succeeded',
+      status,
+    );
     await begin?.(world, async (update, sent) => void (await handle.executeUpdate(update, { args: [sent] })));
   }
   await operator.until(`${step} is never begun`, () => held.isReached, status);
@@ -172,12 +190,24 @@ export async function replaceDuringRestore(bench: WorkflowBench): Promise<void> 
     advance: () => world.advance(),
   });
   await operator.changed();
-  await operator.until('createRestored is never begun', () => held.isReached, () => world.restore);
+  await operator.until(
+    'createRestored is never begun',
+    () => held.isReached,
+    () => world.restore,
+  );
   expect(await operator.replace()).toBeGreaterThanOrEqual(1);
   held.end('goesOn');
-  await operator.until('the cluster is not made', () => made() !== undefined, () => world.restore);
+  await operator.until(
+    'the cluster is not made',
+    () => made() !== undefined,
+    () => world.restore,
+  );
   expect(await operator.replace()).toBeGreaterThanOrEqual(1);
-  await operator.until('the restore does not end', () => world.restore.succeeded === true, () => world.restore);
+  await operator.until(
+    'the restore does not end',
+    () => world.restore.succeeded === true,
+    () => world.restore,
+  );
   expect(world.names('EtcdCluster')).toEqual([name]);
   expect(world.cluster.status.members?.ready).toHaveLength(3);
   expect(world.names('Pod')).toEqual(world.cluster.status.members?.ready);

@@ -43,7 +43,9 @@ export const SPEC: EtcdClusterSpec = { size: 3, version: '3.6.16' };
 const OLD = { size: 3, version: '3.5.35' };
 const storage = (size: string): EtcdClusterSpec => ({
   storage: {
-    volumeClaimTemplate: { spec: { storageClassName: 'standard', resources: { requests: { storage: size } } } },
+    volumeClaimTemplate: {
+      spec: { storageClassName: 'standard', resources: { requests: { storage: size } } },
+    },
   },
 });
 

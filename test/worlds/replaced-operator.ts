@@ -45,7 +45,10 @@ export async function replaceOperator(
   await operator.changed();
   await row.begin(world, (signal, sent) => operator.handle.signal(signal, sent));
   const status = () => (world.names('EtcdCluster').length === 0 ? undefined : world.cluster.status);
-  const seen = () => ({ decision: status()?.operation, conditions: status()?.conditions?.map(c => `${c.type}=${c.status} ${c.message}`) });
+  const seen = () => ({
+    decision: status()?.operation,
+    conditions: status()?.conditions?.map(c => `${c.type}=${c.status} ${c.message}`),
+  });
   await operator.until(`${row.step} is never begun`, () => held.isReached, seen);
   if (row.isOfRestore !== true) expect(await operator.running()).toEqual(['etcdCluster', operation]);
 
@@ -98,7 +101,11 @@ export async function replaceOperator(
 }
 
 /** It is as the specification asks for, and nothing was lost. */
-function expectWorld(world: RestoreWorld, row: ReplacedOperation & { operation: Operation }, had: ReturnType<typeof before>): void {
+function expectWorld(
+  world: RestoreWorld,
+  row: ReplacedOperation & { operation: Operation },
+  had: ReturnType<typeof before>,
+): void {
   const { size = 3 } = row;
   if (world.names('EtcdCluster').length === 0) return expect(world.names('Pod')).toEqual([]);
   const { status, spec } = world.cluster;

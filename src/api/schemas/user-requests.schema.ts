@@ -76,7 +76,10 @@ export const signalledBackup = z
           ...sent,
           id: text(64, 'Names it in status.verification.'),
           location: text(4_096, 'Which backup; absent: the newest.').optional(),
-          level: z.enum(['Structure', 'Restore']).describe('How deeply; absent: as spec.verify says.').optional(),
+          level: z
+            .enum(['Structure', 'Restore'])
+            .describe('How deeply; absent: as spec.verify says.')
+            .optional(),
           cluster: text(253, 'The EtcdCluster of which it has to be.').optional(),
           expiresAt: time('Until when it may begin.'),
         }),

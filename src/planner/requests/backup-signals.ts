@@ -7,7 +7,10 @@ import { mirroredPause, pauseFrom } from './signals.ts';
 
 type Signals = NonNullable<EtcdBackupStatus['signals']>;
 
-export type OpenBackupSignals = Pick<BackupWorkflowState, 'paused' | 'requested' | 'starting' | 'verifications'>;
+export type OpenBackupSignals = Pick<
+  BackupWorkflowState,
+  'paused' | 'requested' | 'starting' | 'verifications'
+>;
 
 /** For the status; undefined: nothing is open. */
 export function mirroredBackupSignals(
@@ -24,7 +27,14 @@ export function mirroredBackupSignals(
   return Object.keys(signals).length === 0 ? undefined : { uid, ...signals };
 }
 
-function mirroredVerification({ uid: id, location, level, cluster, expiresAt, ...asked }: WaitingVerification) {
+function mirroredVerification({
+  uid: id,
+  location,
+  level,
+  cluster,
+  expiresAt,
+  ...asked
+}: WaitingVerification) {
   return withoutUndefined<NonNullable<Signals['verifications']>[number]>({
     ...mirroredPause(asked),
     ...{ id, location, level, cluster },

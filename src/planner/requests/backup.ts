@@ -85,7 +85,10 @@ export function settleBackupRequests(
   // What EtcdRequests ask for is not among it.
   const { paused } = judged.actor;
   const { paused: ____, ...open } = sent;
-  const settled = { ...judged, signals: mirroredBackupSignals({ ...open, ...(paused && { paused }) }, backup) };
+  const settled = {
+    ...judged,
+    signals: mirroredBackupSignals({ ...open, ...(paused && { paused }) }, backup),
+  };
   const { pause: holds } = settled;
   return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
 }

@@ -48,7 +48,9 @@ export function draftOf<Seen extends DuringStep>(situation: Seen, actor: Workflo
 }
 
 /** What stands in the status of it; undefined: nothing holds. */
-export function heldOf({ holds: { pause, abort, approvals = [] } }: Draft<DuringStep>): UserRequests | undefined {
+export function heldOf({
+  holds: { pause, abort, approvals = [] },
+}: Draft<DuringStep>): UserRequests | undefined {
   const holds = {
     ...(pause && { pause }),
     ...(abort && { abort }),

@@ -51,11 +51,7 @@ export function settleDuringStep(seen: DuringStep, underWay: UnderWay, target: T
   };
 }
 
-function settle(
-  draft: Draft<DuringStep>,
-  request: EtcdRequest,
-  underWay: UnderWay,
-): Draft<DuringStep> {
+function settle(draft: Draft<DuringStep>, request: EtcdRequest, underWay: UnderWay): Draft<DuringStep> {
   switch (request.spec.action) {
     case 'Pause':
       return pauseBy(draft, request);
@@ -75,11 +71,7 @@ function carriedOn(draft: Draft<DuringStep>, request: EtcdRequest): Draft<During
   return person === undefined ? after : { ...after, requests: [...draft.requests, person] };
 }
 
-function waiting(
-  draft: Draft<DuringStep>,
-  request: EtcdRequest,
-  { operation }: UnderWay,
-): Draft<DuringStep> {
+function waiting(draft: Draft<DuringStep>, request: EtcdRequest, { operation }: UnderWay): Draft<DuringStep> {
   const message = `${operation} is under way: the pass after its present step judges the request`;
   return withChange(draft, { request, outcome: { state: 'waiting', message } });
 }

@@ -91,7 +91,18 @@ export function carriedBackup(backup: BackupState): CarriedBackup {
   const { starting, begun, takesOver, running, failures, retryAt, published, passFailing } = backup;
   const assessment = running && backup.assessment;
   const asked = { paused, requested, verifications, verifying, spent, aborted, failed, prunedAfter };
-  return { ...asked, starting, begun, takesOver, running, failures, retryAt, published, passFailing, assessment };
+  return {
+    ...asked,
+    starting,
+    begun,
+    takesOver,
+    running,
+    failures,
+    retryAt,
+    published,
+    passFailing,
+    assessment,
+  };
 }
 
 /** What people asked for and what has ended, as the planner takes it. */
