@@ -12,13 +12,6 @@ import { errorFromWatchEvent } from './status.ts';
 import { type ObjectReader, ObjectStore, type StoreChange } from './store.ts';
 import type { Backoff } from '../api/values/backoff.ts';
 
-/** Called for every change, one at a time and in order. What a handler throws is logged and goes no further. */
-export interface ObjectHandler {
-  readonly added?: (object: KubeObject) => void | Promise<void>;
-  readonly updated?: (object: KubeObject, previous: KubeObject) => void | Promise<void>;
-  readonly deleted?: (lastKnown: KubeObject) => void | Promise<void>;
-}
-
 /** What a reflector does, for metrics. */
 export type ReflectorReport =
   | { readonly type: 'listed'; readonly because: string; readonly items: number; readonly durationMs: number }
@@ -63,8 +56,10 @@ export interface ReflectorOptions {
   readonly labelSelector?: string | undefined;
   /** Nothing but metadata is asked for. */
   readonly metadataOnly?: boolean | undefined;
-  /** Keeps of an object what the reader needs; metadata must stay. managedFields are there only of what was just made, and are dropped afterwards. */
+  /** Keeps of an object what the reader needs; metadata must stay, without managedFields. */
   readonly slim?: ((object: KubeObject) => KubeObject) | undefined;
+  /** Called for every change, one at a time and in order. What it throws is logged and goes no further. */
+  readonly onChange?: ((change: StoreChange) => void) | undefined;
   readonly logger?: KubeLogger | undefined;
   readonly report?: ((report: ReflectorReport) => void) | undefined;
   readonly timing?: Partial<ReflectorTiming> | undefined;
@@ -86,7 +81,7 @@ interface Run {
 
 /**
  * Follows the objects of one kind: a list, then a watch from there on, forever. It survives whatever the
- * apiserver and the network do, never gives up, and never asks in a tight loop. Handlers get each change once per
+ * apiserver and the network do, never gives up, and never asks in a tight loop. Each change is reported once per
  * object version; changes in between two lists may be merged into one.
  */
 export class Reflector {
@@ -94,11 +89,9 @@ export class Reflector {
   readonly #timing: ReflectorTiming;
   readonly #logger: KubeLogger;
   readonly #store = new ObjectStore();
-  readonly #handlers = new Set<ObjectHandler>();
   readonly #waiting = new Set<() => void>();
   #running: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
   #synced = false;
-  #position: string | undefined;
   #isForbidden = false;
 
   constructor(options: ReflectorOptions) {
@@ -111,14 +104,9 @@ export class Reflector {
     return this.#store;
   }
 
-  /** True once the first list since start() is in the store and with the handlers. */
+  /** True once the first list since start() is in the store and was reported. */
   get hasSynced(): boolean {
     return this.#synced;
-  }
-
-  /** The resource version up to which the store and the handlers have everything; undefined before the first list. */
-  get position(): string | undefined {
-    return this.#position;
   }
 
   /** Whether the apiserver refused the last list or watch for want of rights. */
@@ -137,13 +125,6 @@ export class Reflector {
     return this.#synced;
   }
 
-  /** Adds a handler. What is in the store already comes to it as added, at once. Returns what removes it. */
-  subscribe(handler: ObjectHandler): () => void {
-    this.#handlers.add(handler);
-    for (const object of this.#store.list()) this.#call(handler, { type: 'added', object });
-    return () => this.#handlers.delete(handler);
-  }
-
   /** Begins to follow. Does nothing when it does already. */
   start(): void {
     if (this.#running !== undefined) return;
@@ -159,7 +140,7 @@ export class Reflector {
     this.#running = { stop, done: this.#loop(run) };
   }
 
-  /** Ends it: from this call on no handler is called any more. Resolves when the connections are given up. */
+  /** Ends it: from this call on no change is reported any more. Resolves when the connections are given up. */
   async stop(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
@@ -216,7 +197,7 @@ export class Reflector {
       metadataOnly,
       timeoutMs: this.#timing.listTimeoutMs,
       signal: run.signal,
-      slim: object => this.#slim(object, false),
+      slim: object => this.#slim(object),
     });
     if (run.signal.aborted) return;
     run.position = resourceVersion;
@@ -225,7 +206,6 @@ export class Reflector {
     this.#report({ type: 'listed', because, items: items.length, durationMs: performance.now() - started });
     this.#logger.debug('listed', { ...this.#fields(), because, items: items.length });
     this.#deliver(run, this.#store.replaceAll(items));
-    this.#position = resourceVersion;
     if (!run.signal.aborted) this.#markSynced();
   }
 
@@ -251,38 +231,27 @@ export class Reflector {
       const { resourceVersion } = event.object.metadata;
       if (event.type === 'BOOKMARK' && isBehind(resourceVersion, run.position)) throw restored(kind);
       if (event.type !== 'BOOKMARK') {
-        const object = this.#slim(event.object, event.type === 'ADDED');
+        const object = this.#slim(event.object);
         this.#deliver(run, this.#store.apply({ type: event.type, object }));
       }
       run.position = resourceVersion ?? run.position;
-      this.#position = run.position;
     }
   }
 
-  /** @param isMade whether it was just created, as a watch reports it: who takes a field away later leaves no trace among its managers */
-  #slim(object: KubeObject, isMade: boolean): KubeObject {
-    if (!isMade) delete object.metadata.managedFields;
-    const kept = this.#options.slim?.(object) ?? object;
-    delete kept.metadata.managedFields;
-    return kept;
+  #slim(object: KubeObject): KubeObject {
+    delete object.metadata.managedFields;
+    return this.#options.slim?.(object) ?? object;
   }
 
   #deliver(run: Run, changes: readonly StoreChange[]): void {
     for (const change of changes) {
-      for (const handler of this.#handlers) {
-        // A handler may have called stop().
-        if (run.signal.aborted) return;
-        this.#call(handler, change);
+      // The handler may have called stop().
+      if (run.signal.aborted) return;
+      try {
+        this.#options.onChange?.(change);
+      } catch (error) {
+        this.#handlerFailed(change, error);
       }
-    }
-  }
-
-  #call(handler: ObjectHandler, change: StoreChange): void {
-    try {
-      const result = callHandler(handler, change);
-      if (result instanceof Promise) result.catch((error: unknown) => this.#handlerFailed(change, error));
-    } catch (error) {
-      this.#handlerFailed(change, error);
     }
   }
 
@@ -334,12 +303,6 @@ export class Reflector {
   #fields(): Record<string, unknown> {
     return { kind: this.#options.kind.kind, watchedNamespace: this.#options.namespace };
   }
-}
-
-function callHandler(handler: ObjectHandler, change: StoreChange): void | Promise<void> {
-  if (change.type === 'added') return handler.added?.(change.object);
-  if (change.type === 'updated') return handler.updated?.(change.object, change.previous);
-  return handler.deleted?.(change.object);
 }
 
 function forget(run: Run, because: string): void {

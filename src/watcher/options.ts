@@ -2,15 +2,13 @@ import type { CreationLimitOptions } from './queue/creation-limit.ts';
 import type { WorkQueueOptions } from './queue/work-queue.ts';
 import type { MonitorOptions } from './members/monitor.ts';
 import type { UnavailableOptions } from './conditions/reports.ts';
-import type { WorkflowCheckOptions } from './conditions/workflow-check.ts';
 
 /** All in milliseconds, except `concurrency`, `creationsAtOnce` and `asksARound`. */
 export interface WatcherTimings
   extends WorkQueueOptions,
     CreationLimitOptions,
     MonitorOptions,
-    UnavailableOptions,
-    WorkflowCheckOptions {
+    UnavailableOptions {
   /** So long after a start every resource is enqueued once more: a worker of the former release may have made its first reconciliation. */
   readonly againAfterMs: number;
   /** What an operation makes of its own pods is not worth a reconciliation of its cluster before so long. */
@@ -22,6 +20,8 @@ export interface WatcherTimings
   readonly requestRoundMs: number;
   /** How long a stop waits for calls under way before it aborts them. */
   readonly stopGraceMs: number;
+  /** So long without a poll of a worker, which takes a minute each, no worker serves the task queue. */
+  readonly noWorkerAfterMs: number;
 }
 
 export interface WatcherOptions {

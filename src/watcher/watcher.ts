@@ -2,28 +2,22 @@
  * The watcher: a change in Kubernetes becomes the signal "changed" to the workflow of the resource that it concerns. Informers, a mapping from
  * objects to their owners, one work queue, signalWithStart. It decides nothing and runs on the elected leader only.
  */
-import { API_VERSION, REQUEST_KIND } from '../api/names.ts';
+import { reportedConditions } from '../api/conditions/reported.ts';
+import { REQUEST_KIND } from '../api/names.ts';
 import type { StoreChange } from '../kube/store.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { WorkflowCheck } from './conditions/workflow-check.ts';
 import { MemberMonitor } from './members/monitor.ts';
 import { type Loop, startLoop } from './model/loop.ts';
-import {
-  type Clock,
-  type ReflectorHandle,
-  silentMetrics,
-  systemClock,
-  type WatcherMetrics,
-} from './model/ports.ts';
+import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
 import { defaultTimings, type WatcherTimings } from './options.ts';
 import { CreationLimit } from './queue/creation-limit.ts';
 import { type Priority, type Processed, WorkQueue } from './queue/work-queue.ts';
 import { isOfOperation } from './resources/event-filter.ts';
-import { KnownResources, needsWorkflow } from './resources/known-resources.ts';
-import { keyOf, namespaceOf, refOf, resourceOf } from './resources/owner-key.ts';
-import { KnownRequests, slimRequest } from './resources/requests.ts';
-import { watchedBackups, watchedClusters, watchedConditions } from './resources/watched-figures.ts';
+import { type KnownResource, KnownResources, needsWorkflow } from './resources/known-resources.ts';
+import { namespaceOf, refOf } from './resources/owner-key.ts';
+import { KnownRequests } from './resources/requests.ts';
 import { keysToEnqueue } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
 import { signal, type SignalDeps } from './temporal/signals.ts';
@@ -45,7 +39,7 @@ class ResourceWatcher implements Watcher {
   readonly #clock: Clock;
   readonly #metrics: WatcherMetrics;
   readonly #timings: WatcherTimings;
-  readonly #known = new KnownResources({ now: () => this.#clock.now() });
+  readonly #known = new KnownResources();
   readonly #queue: WorkQueue;
   readonly #creations: CreationLimit;
   readonly #signals: SignalDeps;
@@ -53,7 +47,6 @@ class ResourceWatcher implements Watcher {
   readonly #monitor: MemberMonitor;
   readonly #workflows: WorkflowCheck;
   readonly #requests = new KnownRequests(of => this.#known.named(of));
-  readonly #requestLists: readonly ReflectorHandle[];
   readonly #lists: WatchedLists;
   /** Those that wait for nothing but what an operation made of its own members. */
   readonly #deferred = new Set<string>();
@@ -87,7 +80,7 @@ class ResourceWatcher implements Watcher {
       ...this.#signals,
       writer,
       ...deps.options,
-      options: this.#timings,
+      noWorkerAfterMs: this.#timings.noWorkerAfterMs,
       enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
       isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
@@ -95,18 +88,6 @@ class ResourceWatcher implements Watcher {
         this.#isCompared && refOf(key).kind === 'EtcdCluster' && !this.#monitor.areAsReported(key),
       onUnavailable: () => this.#enqueueAll(),
     });
-    // Where the kind is not installed there are none, and nothing else waits for that.
-    this.#requestLists = (deps.options.namespaces ?? [undefined]).map(namespace =>
-      deps.reflector({
-        apiVersion: API_VERSION,
-        kind: REQUEST_KIND,
-        namespace,
-        labelSelector: undefined,
-        metadataOnly: false,
-        slim: slimRequest,
-        onChange: change => this.#onRequest(change),
-      }),
-    );
     this.#monitor = new MemberMonitor({
       ...deps,
       ...shared,
@@ -121,7 +102,6 @@ class ResourceWatcher implements Watcher {
     this.#loops = this.#startLoops();
     this.#cancelAgain = this.#clock.after(this.#timings.againAfterMs, () => this.#enqueueAll());
     this.#lists.start();
-    for (const list of this.#requestLists) list.start();
     this.#deps.logger.info('watcher started', { namespaces: namespaces?.join(',') ?? 'all' });
   }
 
@@ -147,10 +127,9 @@ class ResourceWatcher implements Watcher {
     this.#state = 'stopped';
     this.#cancelAgain();
     this.#workflows.reset();
+    this.#monitor.stop();
     await Promise.all([
       this.#queue.stop(this.#timings.stopGraceMs),
-      this.#monitor.stop(),
-      ...this.#requestLists.map(async list => list.stop()),
       ...this.#loops.map(loop => loop.stop()),
       this.#lists.stop(),
     ]);
@@ -168,29 +147,43 @@ class ResourceWatcher implements Watcher {
   }
 
   clusters(): readonly WatchedCluster[] {
-    return this.#state === 'running' ? watchedClusters(this.#known, this.#monitor) : [];
+    return this.#resources().flatMap(({ key, ref: { namespace, name }, cluster }) =>
+      cluster === undefined
+        ? []
+        : [{ namespace, name, reported: cluster, asked: this.#monitor.figures(key) }],
+    );
   }
 
   backups(): readonly WatchedBackup[] {
-    return this.#state === 'running' ? watchedBackups(this.#known) : [];
+    return this.#resources().flatMap(({ ref: { namespace, name }, figures }) =>
+      figures === undefined ? [] : [{ namespace, name, figures }],
+    );
   }
 
   conditions(): readonly WatchedConditions[] {
-    return this.#state === 'running' ? watchedConditions(this.#known) : [];
+    return this.#resources().flatMap(({ ref: { kind, namespace, name }, conditions }) => {
+      const reported = reportedConditions(kind, conditions);
+      return reported.length === 0 ? [] : [{ namespace, name, conditions: reported }];
+    });
+  }
+
+  #resources(): readonly KnownResource[] {
+    return this.#state === 'running' ? this.#known.all() : [];
   }
 
   /** @param isNews it happened now; else the object was found by the first list */
   #onChange(change: StoreChange, isNews: boolean): void {
     if (this.#state !== 'running' && this.#state !== 'paused') return;
+    if (change.object.kind === REQUEST_KIND) return this.#onRequest(change);
     if (change.object.kind === 'Pod') this.#monitor.note(change);
     this.#note(change);
     const keys = keysToEnqueue(change, this.#known);
-    if (change.object.kind === 'Secret') for (const key of keys) this.#monitor.renew(key);
     this.#metrics.eventSeen(change.object.kind, keys.length > 0);
     // An operation observes itself what becomes of the pods that it makes, and is followed by a reconciliation.
     const isOfOperator = isNews && isOfOperation(change);
     for (const key of keys) {
-      if (isOfOperator && this.#isOperatedOn(key)) this.#defer(key);
+      const isMadeNow = this.#known.get(key)?.isNew === true || this.#isOperatedOn(key);
+      if (isOfOperator && isMadeNow) this.#defer(key);
       else this.#enqueue(key, isNews ? 'work' : this.#priorityOf(key));
     }
   }
@@ -240,11 +233,12 @@ class ResourceWatcher implements Watcher {
 
   /** A change of one of the three kinds is remembered before its key is enqueued. */
   #note({ type, object }: StoreChange): void {
-    const ref = resourceOf(object);
-    if (ref === undefined) return;
-    const key = keyOf(ref);
+    const resource = object['resource'] as KnownResource | undefined;
+    if (resource === undefined) return;
+    const { key } = resource;
     if (type !== 'deleted') {
-      if (this.#known.put(object)?.hasWork === false) this.#creations.end(key);
+      this.#known.put(resource);
+      if (!resource.hasWork) this.#creations.end(key);
       return;
     }
     this.#known.remove(key);
@@ -260,7 +254,7 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
       this.#loop(timings.reportEveryMs, abort => reportUnavailable(this.#reports, timings, abort)),
       this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
-      this.#loop(timings.monitorRoundMs, async abort => this.#monitor.round(abort)),
+      this.#loop(timings.monitorRoundMs, async () => this.#monitor.round()),
       this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
       this.#loop(timings.workflowCheckMs, abort => this.#workflows.round(abort)),
     ];

@@ -6,7 +6,7 @@ import { isAlreadyExists, isConflict, isForbidden, isInvalid, isNotFound } from 
 import { createEventRecorder } from '../../src/kube/events.ts';
 import { readLease } from '../../src/kube/lease.ts';
 import { LeaseElection } from '../../src/kube/lease-election.ts';
-import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
+import { silentLogger } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import type { ReflectorReport } from '../../src/kube/reflector.ts';
 import { ServerClock } from '../../src/kube/server-clock.ts';
@@ -255,16 +255,14 @@ describe('against a real kube-apiserver', () => {
   it('restarts, and a reflector misses nothing: deletion, recreation and change while away', async () => {
     const reported: string[] = [];
     const reports: ReflectorReport[] = [];
-    const note = (what: string) => (object: KubeObject) =>
-      void reported.push(`${what} ${object.metadata.name}`);
     const reflector = new Reflector({
       client,
       kind: configMaps,
       namespace,
       report: report => reports.push(report),
       timing: { backoff: { firstMs: 50, maxMs: 500 } },
+      onChange: ({ type, object }) => void reported.push(`${type} ${object.metadata.name}`),
     });
-    reflector.subscribe({ added: note('added'), updated: note('updated'), deleted: note('deleted') });
     for (const name of ['changed', 'gone', 'recreated']) await client.create(configMap(name));
     reflector.start();
     await reflector.synced();

@@ -12,10 +12,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../../scripts/run.ts';
 import { API_VERSION, workflowId } from '../../src/api/names.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { WELL } from '../plugin/bench.ts';
 import { type Person, type Ran, runPlugin } from '../plugin/process.ts';
@@ -64,7 +64,7 @@ beforeAll(async () => {
   await bench.serve({ taskQueue: TASK_QUEUE }, judgingRequests(scriptedActivities(script), operator));
   watcher = createWatcher({
     kube: operator,
-    reflector: kubeReflectors(operator),
+    reflector: options => new Reflector({ client: operator, ...options }),
     temporal: temporalPort(() => bench.client, { taskQueue: TASK_QUEUE }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,

@@ -5,10 +5,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { API_VERSION, REQUEST_KIND } from '../../src/api/names.ts';
 import type { EtcdRequestStatus } from '../../src/api/schemas/types.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { ListLogger, noSurveyor } from '../watcher/fakes.ts';
 import {
   approve,
@@ -34,10 +34,10 @@ afterAll(() => bench.stop());
 
 function watcherOf({ kube: world, taskQueue, unseen }: Scene) {
   const kube = world.as(WATCHER_FIELD_MANAGER);
-  const reflectors = kubeReflectors(kube);
   return createWatcher({
     kube,
-    reflector: spec => reflectors(spec.kind === unseen ? { ...spec, onChange: () => {} } : spec),
+    reflector: ({ onChange, ...options }) =>
+      new Reflector({ client: kube, ...options, ...(options.kind.kind !== unseen && { onChange }) }),
     temporal: temporalPort(() => bench.client, { taskQueue }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,

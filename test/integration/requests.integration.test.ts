@@ -13,8 +13,8 @@ import { API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRequestSpec, EtcdRequestStatus } from '../../src/api/schemas/types.ts';
 import type { ClosableKubeClient } from '../../src/kube/client.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
@@ -81,7 +81,7 @@ beforeAll(async () => {
   await bench.serve({ taskQueue: TASK_QUEUE }, activities());
   watcher = createWatcher({
     kube: operator,
-    reflector: kubeReflectors(operator),
+    reflector: options => new Reflector({ client: operator, ...options }),
     temporal: temporalPort(() => bench.client, { taskQueue: TASK_QUEUE }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,

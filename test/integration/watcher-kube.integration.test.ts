@@ -6,8 +6,8 @@ import { API_VERSION, LABEL_APP, LABEL_CLUSTER, type ResourceRef } from '../../s
 import { type ClosableKubeClient, createKubeClient } from '../../src/kube/client.ts';
 import { FileCredentials } from '../../src/kube/credentials.ts';
 import { type KubeObject, silentLogger } from '../../src/kube/port.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { TemporalPort } from '../../src/watcher/temporal/client.ts';
@@ -57,7 +57,7 @@ async function watch(): Promise<void> {
   };
   watcher = createWatcher({
     kube: ours,
-    reflector: kubeReflectors(ours),
+    reflector: options => new Reflector({ client: ours, ...options }),
     temporal,
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,

@@ -3,10 +3,10 @@ import { Client, Connection } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { API_VERSION, type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { ObjectRef } from '../../src/kube/port.ts';
+import { Reflector } from '../../src/kube/reflector.ts';
 import { WATCHER_FIELD_MANAGER } from '../../src/watcher/conditions/condition-writer.ts';
 import { silentMetrics } from '../../src/watcher/model/ports.ts';
 import type { WatcherTimings } from '../../src/watcher/options.ts';
-import { kubeReflectors } from '../../src/watcher/resources/reflectors.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
@@ -58,7 +58,7 @@ async function run(
   let signals = 0;
   const watcher = createWatcher({
     kube: ours,
-    reflector: kubeReflectors(ours),
+    reflector: options => new Reflector({ client: ours, ...options }),
     temporal: temporalPort(() => client, { taskQueue, deadlineMs }),
     health: () => ({ ask: async () => 'well', forget: () => {}, close: () => {} }),
     surveyor: noSurveyor,

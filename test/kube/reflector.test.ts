@@ -3,12 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { KubeError } from '../../src/kube/errors.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import type {
-  ObjectHandler,
-  ReflectorOptions,
-  ReflectorReport,
-  ReflectorTiming,
-} from '../../src/kube/reflector.ts';
+import type { StoreChange } from '../../src/kube/store.ts';
+import type { ReflectorOptions, ReflectorReport, ReflectorTiming } from '../../src/kube/reflector.ts';
 import { type Bench, errorLine, faults, memoryLogger, openBench, pod, podRef, pods } from './support.ts';
 
 const timing: Partial<ReflectorTiming> = {
@@ -18,12 +14,11 @@ const timing: Partial<ReflectorTiming> = {
   healthyAfterMs: 150,
 };
 
-/** What the handlers were called with, as "added a", "deleted a". */
-function recorder(): { reported: string[]; handler: ObjectHandler } {
+/** What was reported, as "added a", "deleted a". */
+function recorder(): { reported: string[]; onChange: (change: StoreChange) => void } {
   const reported: string[] = [];
-  const note = (what: string) => (object: KubeObject) =>
-    void reported.push(`${what} ${object.metadata.name}`);
-  return { reported, handler: { added: note('added'), updated: note('updated'), deleted: note('deleted') } };
+  const onChange = ({ type, object }: StoreChange) => void reported.push(`${type} ${object.metadata.name}`);
+  return { reported, onChange };
 }
 
 describe('the reflector, against an apiserver that', { timeout: 120_000 }, () => {
@@ -45,8 +40,11 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
       logger,
       report: report => reports.push(report),
       ...options,
+      onChange: change => {
+        record.onChange(change);
+        options.onChange?.(change);
+      },
     });
-    reflector.subscribe(record.handler);
     reflector.start();
   };
   const followedTo = async (...names: string[]): Promise<void> => {
@@ -142,14 +140,10 @@ describe('the reflector, against an apiserver that', { timeout: 120_000 }, () =>
   it.each(['away', 'watching'] as const)(
     'has an object deleted and made again under its name (%s)',
     async how => {
-      follow();
+      const seen: (string | undefined)[] = [];
+      follow({ onChange: ({ object }) => void seen.push(object.metadata.uid) });
       await followedTo('a');
       const first = reflector.store.get('default', 'a')?.metadata.uid;
-      const seen: (string | undefined)[] = [];
-      reflector.subscribe({
-        deleted: object => void seen.push(object.metadata.uid),
-        added: object => void seen.push(object.metadata.uid),
-      });
       if (how === 'away') await bench.server.down();
       await bench.server.kube.delete(podRef('a'));
       const second = (await bench.server.kube.create(pod('a'))).metadata.uid;
@@ -390,41 +384,33 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     await bench.close();
   });
 
-  it.each(['throws', 'rejects'] as const)(
-    '%s in handlers, on the list and on an event: the others are reported, the watch goes on',
-    async how => {
-      const { reported, handler } = recorder();
-      const logger = memoryLogger();
-      const fail =
-        how === 'throws'
-          ? () => {
-              throw new Error('secret-of-the-handler');
-            }
-          : () => Promise.reject(new Error('secret-of-the-handler'));
-      reflector = new Reflector({ client: bench.client, kind: pods, timing, logger });
-      reflector.subscribe({ added: fail, updated: fail, deleted: fail });
-      reflector.subscribe(handler);
-      reflector.start();
-      await until(() => expect(bench.server.openWatches).toBe(1));
-      await bench.server.kube.create(pod('b'));
-      await bench.server.kube.delete(podRef('b'));
-      await until(() => expect(reported).toEqual(['added a', 'added b', 'deleted b']));
-      expect(bench.server.count('watch')).toBe(1);
-      expect(logger.lines.filter(line => line.message === 'a handler failed')).toHaveLength(3);
-      expect(JSON.stringify(logger.lines)).not.toContain('secret-of-the-handler');
-    },
-  );
+  it('throws in its handler, on the list and on an event: everything is reported, the watch goes on', async () => {
+    const { reported, onChange } = recorder();
+    const logger = memoryLogger();
+    const failing = (change: StoreChange): never => {
+      onChange(change);
+      throw new Error('secret-of-the-handler');
+    };
+    reflector = new Reflector({ client: bench.client, kind: pods, timing, logger, onChange: failing });
+    reflector.start();
+    await until(() => expect(bench.server.openWatches).toBe(1));
+    await bench.server.kube.create(pod('b'));
+    await bench.server.kube.delete(podRef('b'));
+    await until(() => expect(reported).toEqual(['added a', 'added b', 'deleted b']));
+    expect(bench.server.count('watch')).toBe(1);
+    expect(logger.lines.filter(line => line.message === 'a handler failed')).toHaveLength(3);
+    expect(JSON.stringify(logger.lines)).not.toContain('secret-of-the-handler');
+  });
 
   it('stops during a list: nothing is reported and no watch opens', async () => {
-    const { reported, handler } = recorder();
+    const { reported, onChange } = recorder();
     let release = (): void => {};
     const held = new Promise<void>(resolve => (release = resolve));
     bench.server.fail('list', async () => {
       await held;
       return false;
     });
-    reflector = new Reflector({ client: bench.client, kind: pods, timing });
-    reflector.subscribe(handler);
+    reflector = new Reflector({ client: bench.client, kind: pods, timing, onChange });
     reflector.start();
     await until(() => expect(bench.server.count('list')).toBe(1));
     const stopped = reflector.stop();
@@ -456,13 +442,11 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   it('stops in a handler: the rest of the list is not reported', async () => {
     bench.server.kube.seed(pod('b'), pod('c'));
     const reported: string[] = [];
-    reflector = new Reflector({ client: bench.client, kind: pods, timing });
-    reflector.subscribe({
-      added: object => {
-        reported.push(object.metadata.name);
-        void reflector.stop();
-      },
-    });
+    const onChange = ({ object }: StoreChange): void => {
+      reported.push(object.metadata.name);
+      void reflector.stop();
+    };
+    reflector = new Reflector({ client: bench.client, kind: pods, timing, onChange });
     reflector.start();
     await until(() => expect(reported).toEqual(['a']));
     await delay(100);
@@ -488,9 +472,8 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   });
 
   it('starts twice: there is one watch, and one of everything reported', async () => {
-    const { reported, handler } = recorder();
-    reflector = new Reflector({ client: bench.client, kind: pods, timing });
-    reflector.subscribe(handler);
+    const { reported, onChange } = recorder();
+    reflector = new Reflector({ client: bench.client, kind: pods, timing, onChange });
     reflector.start();
     reflector.start();
     expect(await reflector.synced()).toBe(true);
@@ -502,9 +485,8 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
   });
 
   it('stops and starts again: what changed meanwhile is reported', async () => {
-    const { reported, handler } = recorder();
-    reflector = new Reflector({ client: bench.client, kind: pods, timing });
-    reflector.subscribe(handler);
+    const { reported, onChange } = recorder();
+    reflector = new Reflector({ client: bench.client, kind: pods, timing, onChange });
     reflector.start();
     await reflector.synced();
     await reflector.stop();
@@ -518,20 +500,15 @@ describe('the reflector, whose user', { timeout: 120_000 }, () => {
     await until(() => expect(reported).toEqual(['added a', 'deleted a', 'added b']));
   });
 
-  it('subscribes late, and gets what is there; a metrics callback that throws harms nothing', async () => {
-    const { reported, handler } = recorder();
+  it('works on when a metrics callback throws', async () => {
     const report = (): never => {
       throw new KubeError({ code: 0, reason: 'x', message: 'x', retry: 'never' });
     };
     reflector = new Reflector({ client: bench.client, kind: pods, timing, report });
     reflector.start();
     await reflector.synced();
-    const unsubscribe = reflector.subscribe(handler);
-    expect(reported).toEqual(['added a']);
-    unsubscribe();
     await bench.server.kube.create(pod('b'));
     await until(() => expect(reflector.store.size).toBe(2));
-    expect(reported).toEqual(['added a']);
   });
 
   it('waits for a first list that does not come, with a deadline', async () => {

@@ -17,7 +17,7 @@ export const WATCHING_MUTATIONS: readonly Mutation[] = [
   without(
     'a stamp that is gone, or a pod that is not sealed any more, is not enqueued',
     'stampsAreAlteredInPeace',
-    returns('sameStamps', 'true'),
+    returns('marksOf', 'undefined'),
   ),
   without(
     'what the first lists find is not enqueued',

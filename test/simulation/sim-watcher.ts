@@ -7,7 +7,7 @@ import { Surveyor } from '../../src/activities/observe/survey.ts';
 import type { EtcdPort } from '../../src/etcd/port.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { ObjectStore } from '../../src/kube/store.ts';
-import type { Clock, ReflectorFactory, ReflectorSpec } from '../../src/watcher/model/ports.ts';
+import type { Clock, ReflectorFactory } from '../../src/watcher/model/ports.ts';
 import type { Watcher } from '../../src/watcher/watcher-types.ts';
 import { createWatcher } from '../../src/watcher/watcher.ts';
 import { selects } from '../fakes/kubernetes/storage.ts';
@@ -42,7 +42,7 @@ const NO_AUDIT: Audit = { created: nobody, deleted: nobody, patched: nobody, wri
 const NO_LOGGER = { debug: nobody, info: nobody, warn: nobody };
 
 interface Feed {
-  readonly spec: ReflectorSpec;
+  readonly spec: Parameters<ReflectorFactory>[0];
   readonly store: ObjectStore;
   /** What is left of each object: none is ever changed in place. */
   readonly slimmed: WeakMap<KubeObject, KubeObject>;
@@ -170,9 +170,11 @@ export class SimWatcher {
     this.#feeds.push(feed);
     return {
       start: nobody,
-      stop: nobody,
-      synced: () => feed.synced,
-      isForbidden: () => false,
+      stop: async () => {},
+      get hasSynced() {
+        return feed.synced;
+      },
+      isForbidden: false,
     };
   };
 
@@ -183,7 +185,7 @@ export class SimWatcher {
       this.#heardOf = kube.writes;
       // The first list is as late as the API server is; watches are as late as they are.
       const lateMs = this.#feeds.every(({ synced }) => synced) ? this.#lateMs : 0;
-      const objects = this.#feeds.map(({ spec }) => kube.all(spec.kind));
+      const objects = this.#feeds.map(({ spec }) => kube.all(spec.kind.kind));
       this.#news.push({ due: now() + lateMs, objects });
     }
     let heard = false;
@@ -200,7 +202,7 @@ export class SimWatcher {
     const { spec, store } = feed;
     const listed = objects.filter(object => selects(object, spec)).map(object => slim(feed, object));
     const changes = store.replaceAll(listed);
-    for (const change of changes) spec.onChange(change);
+    for (const change of changes) spec.onChange?.(change);
     feed.synced = true;
     return changes.length > 0;
   }
@@ -218,7 +220,8 @@ export class SimWatcher {
 }
 
 function slim({ spec, slimmed }: Feed, object: KubeObject): KubeObject {
-  const known = slimmed.get(object) ?? spec.slim(spec.metadataOnly ? metadataOf(object) : object);
+  const read = spec.metadataOnly === true ? metadataOf(object) : object;
+  const known = slimmed.get(object) ?? spec.slim?.(read) ?? read;
   slimmed.set(object, known);
   return known;
 }

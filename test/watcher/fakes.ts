@@ -1,7 +1,7 @@
 /** Temporal and the reflectors, as far as the watcher can distinguish them from the real ones. */
 import { type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
-import type { ReflectorFactory, ReflectorSpec, WatcherLogger } from '../../src/watcher/model/ports.ts';
+import type { ReflectorFactory, WatcherLogger } from '../../src/watcher/model/ports.ts';
 import type { Surveyor } from '../../src/watcher/members/monitor.ts';
 import type { Poller, RunningWorkflow, TemporalPort } from '../../src/watcher/temporal/client.ts';
 import type { Changed } from '../../src/workflows/messages/resource.ts';
@@ -125,9 +125,11 @@ export const noSurveyor: Surveyor = {
   forget: () => {},
 };
 
+type Options = Parameters<ReflectorFactory>[0];
+
 /** Reflectors whose objects a test puts and takes away. What they hand on went through `slim`, as in the real ones. */
 export class HandReflectors {
-  readonly #specs: ReflectorSpec[] = [];
+  readonly #specs: Options[] = [];
   readonly #objects = new Map<string, KubeObject>();
   /** False: what comes is the first list, and no news. */
   syncedNow = true;
@@ -139,13 +141,19 @@ export class HandReflectors {
 
   readonly factory: ReflectorFactory = spec => {
     this.#specs.push(spec);
+    const { namespace = '', kind } = spec;
     const isForbidden = () =>
-      this.forbidden.has(spec.namespace ?? '') || this.forbidden.has(`${spec.namespace}/${spec.kind}`);
+      this.forbidden.has(namespace) || this.forbidden.has(`${namespace}/${kind.kind}`);
+    const isSynced = () => this.syncedNow && kind.kind !== this.unlisted && !isForbidden();
     return {
       start: () => {},
-      synced: () => this.syncedNow && spec.kind !== this.unlisted && !isForbidden(),
-      isForbidden,
-      stop: () => {
+      get hasSynced() {
+        return isSynced();
+      },
+      get isForbidden() {
+        return isForbidden();
+      },
+      stop: async () => {
         this.stopped += 1;
       },
     };
@@ -156,17 +164,17 @@ export class HandReflectors {
     const spec = this.#spec(object);
     const id = idOf(object);
     const previous = this.#objects.get(id);
-    const slim = spec.slim(structuredClone(object));
+    const slim = spec.slim?.(structuredClone(object)) ?? object;
     this.#objects.set(id, slim);
-    if (previous === undefined) spec.onChange({ type: 'added', object: slim });
-    else spec.onChange({ type: 'updated', object: slim, previous });
+    if (previous === undefined) spec.onChange?.({ type: 'added', object: slim });
+    else spec.onChange?.({ type: 'updated', object: slim, previous });
   }
 
   remove(object: KubeObject): void {
     const slim = this.#objects.get(idOf(object));
     if (slim === undefined) throw new Error(`${idOf(object)} does not exist`);
     this.#objects.delete(idOf(object));
-    this.#spec(object).onChange({ type: 'deleted', object: slim });
+    this.#spec(object).onChange?.({ type: 'deleted', object: slim });
   }
 
   /** Everything that the watcher was ever given, as text. */
@@ -174,10 +182,9 @@ export class HandReflectors {
     return JSON.stringify([...this.#objects.values()]);
   }
 
-  #spec({ kind, metadata }: KubeObject): ReflectorSpec {
-    const isOf = ({ namespace }: ReflectorSpec) =>
-      namespace === undefined || namespace === metadata.namespace;
-    const spec = this.#specs.find(candidate => candidate.kind === kind && isOf(candidate));
+  #spec({ kind, metadata }: KubeObject): Options {
+    const isOf = ({ namespace }: Options) => namespace === undefined || namespace === metadata.namespace;
+    const spec = this.#specs.find(candidate => candidate.kind.kind === kind && isOf(candidate));
     if (spec === undefined) throw new Error(`nobody watches ${kind} of ${metadata.namespace}`);
     return spec;
   }

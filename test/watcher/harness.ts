@@ -42,8 +42,6 @@ export class Harness {
   readonly hangs = new Set<string>();
   /** Clusters whose members were asked, one entry a time. */
   readonly surveyed: string[] = [];
-  /** The `access` of each of them. */
-  readonly accesses: string[] = [];
   /** The `plainDomain` of each of them. */
   readonly plainDomains: (string | undefined)[] = [];
   /** Uids of clusters that are not asked any more. */
@@ -70,9 +68,8 @@ export class Harness {
         close: () => {},
       }),
       surveyor: {
-        ask: async (ref, { access, plainDomain }) => {
+        ask: async (ref, { plainDomain }) => {
           this.surveyed.push(ref.name);
-          this.accesses.push(access);
           this.plainDomains.push(plainDomain);
           do await this.clock.sleep(10);
           while (this.hangs.has(ref.name));

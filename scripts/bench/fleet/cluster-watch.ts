@@ -2,6 +2,7 @@
 import type { EtcdCluster } from '../../../src/api/schemas/types.ts';
 import type { KubeClient, KubeObject } from '../../../src/kube/port.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
+import type { StoreChange } from '../../../src/kube/store.ts';
 import { holds } from '../../../test/stack/e2e.ts';
 import { poll } from '../../../test/stack/poll.ts';
 import { CLUSTER } from './fleet.ts';
@@ -20,13 +21,11 @@ export class ClusterWatch {
   readonly #seen = new Map<string, Seen>();
 
   constructor(kube: KubeClient, namespace: string) {
-    this.#reflector = new Reflector({ client: kube, kind: CLUSTER, namespace, slim });
-    const note = (object: KubeObject): void => this.#note(object);
-    this.#reflector.subscribe({
-      added: note,
-      updated: note,
-      deleted: ({ metadata: { name } }) => void this.#seen.delete(name),
-    });
+    const onChange = ({ type, object }: StoreChange): void => {
+      if (type === 'deleted') this.#seen.delete(object.metadata.name);
+      else this.#note(object);
+    };
+    this.#reflector = new Reflector({ client: kube, kind: CLUSTER, namespace, slim, onChange });
     this.#reflector.start();
   }
 

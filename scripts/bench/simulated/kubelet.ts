@@ -51,13 +51,13 @@ export class SimulatedKubelet {
       client: kube,
       kind: { apiVersion: 'v1', kind: 'Pod' },
       labelSelector: LABEL_CLUSTER,
-    });
-    this.#reflector.subscribe({
-      added: pod =>
-        this.#run(pod).catch((error: unknown) =>
-          console.log(`pod ${pod.metadata.name} does not run: ${String(error)}`),
-        ),
-      deleted: pod => this.#end(pod),
+      onChange: ({ type, object: pod }) => {
+        if (type === 'deleted') void this.#end(pod);
+        if (type === 'added')
+          this.#run(pod).catch((error: unknown) =>
+            console.log(`pod ${pod.metadata.name} does not run: ${String(error)}`),
+          );
+      },
     });
     this.#reflector.start();
   }

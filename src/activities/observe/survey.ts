@@ -15,47 +15,44 @@ export interface SurveyorPorts {
 }
 
 /**
- * Remembers how each cluster is reached, so that the API server is asked once and not each time: certificates live in memory only, as
- * long as the cluster is asked with the same `access`.
+ * Remembers how each cluster is reached, so that the API server is asked once and not each time: certificates live in memory only, until
+ * no quorum answers, of which they may be the reason.
  */
 export class Surveyor {
   readonly #ports: SurveyorPorts;
   /** By uid. */
-  readonly #addresses = new Map<string, { readonly access: string; readonly address: ClusterAddress }>();
+  readonly #addresses = new Map<string, ClusterAddress>();
 
   constructor(ports: SurveyorPorts) {
     this.#ports = ports;
   }
 
   /**
-   * What these pods answer, and what a quorum lists. `access`: another text has the certificates read again. `plainDomain`: of a cluster
-   * without TLS, of which nothing has to be read. Never rejects.
+   * What these pods answer, and what a quorum lists. `plainDomain`: of a cluster without TLS, of which nothing has to be read. Never rejects.
    */
   async ask(
     ref: ResourceRef,
     how: {
       readonly pods: readonly { readonly name: string; readonly ip: string }[];
-      readonly access: string;
       readonly plainDomain: string | undefined;
     },
   ): Promise<EtcdFacts> {
     try {
-      const address = await this.#address(ref, how);
-      return await probeMembers(this.#ports.etcd, address, how.pods);
+      const address = await this.#address(ref, how.plainDomain);
+      const facts = await probeMembers(this.#ports.etcd, address, how.pods);
+      if (!facts.membership.known) this.forget(ref.uid);
+      return facts;
     } catch (error) {
       return { probes: {}, membership: { known: false, message: messageOf(error) } };
     }
   }
 
-  /** The cluster is gone. */
+  /** The cluster is gone, or its certificates may be others. */
   forget(uid: string): void {
     this.#addresses.delete(uid);
   }
 
-  async #address(
-    ref: ResourceRef,
-    { access, plainDomain }: { readonly access: string; readonly plainDomain: string | undefined },
-  ): Promise<ClusterAddress> {
+  async #address(ref: ResourceRef, plainDomain: string | undefined): Promise<ClusterAddress> {
     if (plainDomain !== undefined)
       return {
         name: ref.name,
@@ -64,13 +61,13 @@ export class Surveyor {
         access: { tls: undefined },
       };
     const known = this.#addresses.get(ref.uid);
-    if (known?.access === access) return known.address;
+    if (known !== undefined) return known;
     const cluster = await readCluster(this.#ports.kube, ref);
     if (cluster === undefined) throw new Error(`EtcdCluster ${ref.namespace}/${ref.name} does not exist`);
     const secrets = securityOf(cluster) === undefined ? [] : await readTlsSecrets(this.#ports.kube, cluster);
     const { namespace, name } = ref;
     const address = { name, namespace, domain: domainOf(cluster), access: clientAccess(secrets) };
-    this.#addresses.set(ref.uid, { access, address });
+    this.#addresses.set(ref.uid, address);
     return address;
   }
 }

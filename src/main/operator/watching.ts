@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { HealthPages } from '../../etcd/health-pages.ts';
 import { LeaseElection } from '../../kube/lease-election.ts';
+import { Reflector } from '../../kube/reflector.ts';
 import { Surveyor } from '../../activities/observe/survey.ts';
 import { createEtcdPort } from '../../etcd/adapter.ts';
 import type { Logger } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { kubeReflectors } from '../../watcher/resources/reflectors.ts';
 import { temporalPort } from '../../watcher/temporal/client.ts';
 import { createWatcher } from '../../watcher/watcher.ts';
 import type { Watcher } from '../../watcher/watcher-types.ts';
@@ -154,7 +154,12 @@ function watcherOf(
   const { watchNamespaces: namespaces, taskQueue } = config;
   return createWatcher({
     kube: kubernetes.watcherClient,
-    reflector: kubeReflectors(kubernetes.watcherClient, reflector => logger.child({ reflector })),
+    reflector: options =>
+      new Reflector({
+        client: kubernetes.watcherClient,
+        logger: logger.child({ reflector: options.kind.kind }),
+        ...options,
+      }),
     temporal: temporalPort(client, { taskQueue }),
     health: () => new HealthPages({ timeoutMs: HEALTH_TIMEOUT_MS }),
     surveyor: new Surveyor({ kube: kubernetes.client, etcd: createEtcdPort() }),

@@ -1,11 +1,9 @@
 /** Writes the watcher's own conditions into the status of resources, beside the operator's and never over them. */
-import { type Condition, WATCHER_CONDITIONS } from '../../api/conditions/catalogue.ts';
 import { type FindingBesidePasses, statusWith } from '../../api/derived/beside-passes.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
-import type { KubeClient } from '../../kube/port.ts';
-import { listAt } from '../model/json.ts';
-import { isCondition, type KnownResource, type KnownResources } from '../resources/known-resources.ts';
+import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
 import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
@@ -70,7 +68,7 @@ export class ConditionWriter {
     { ref, apiVersion }: KnownResource,
     finding: FindingBesidePasses,
     abort: AbortSignal,
-  ): Promise<Condition[]> {
+  ): Promise<KubeObject> {
     const { kube, clock } = this.#deps;
     const { kind, namespace, name, uid } = ref;
     const at = { apiVersion, kind, namespace, name };
@@ -84,10 +82,7 @@ export class ConditionWriter {
       timestamp(clock.date().getTime()),
     );
     const patch = { metadata: { uid, resourceVersion }, status };
-    const stored = await kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
-    return listAt(stored, 'status', 'conditions')
-      .filter(isCondition)
-      .filter(({ type }) => WATCHER_CONDITIONS.includes(type));
+    return kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
   }
 }
 
@@ -98,7 +93,7 @@ function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {
 
 /** Messages are not compared: they name times and codes that vary while the news is the same. */
 function says(resource: KnownResource, finding: FindingBesidePasses): boolean {
-  return resource.ownConditions.some(
+  return resource.conditions.some(
     ({ type, status, reason }) =>
       type === finding.type && status === finding.status && reason === finding.reason,
   );

@@ -53,6 +53,6 @@ export async function reportUnavailable(
 
 /** Whether a resource says so, as it was last seen or written. */
 export function isTrue(known: KnownResources, key: string, type: FindingBesidePasses['type']): boolean {
-  const conditions = known.get(key)?.ownConditions ?? [];
+  const conditions = known.get(key)?.conditions ?? [];
   return conditions.some(condition => condition.type === type && condition.status === 'True');
 }

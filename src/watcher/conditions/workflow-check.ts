@@ -31,7 +31,8 @@ export interface WorkflowCheckDeps {
   readonly metrics: WatcherMetrics;
   readonly clock: Clock;
   readonly logger: WatcherLogger;
-  readonly options: WorkflowCheckOptions;
+  /** After so long without a poll no worker serves the task queue. A poll takes a minute. */
+  readonly noWorkerAfterMs: number;
   /** Whether a new cluster waits for its turn to be created, and so has no workflow yet. */
   readonly isYetToBegin: (resource: KnownResource) => boolean;
   /** Whether the members are not as the status says: a pass is due. */
@@ -40,13 +41,6 @@ export interface WorkflowCheckDeps {
   readonly enqueue: (key: string, priority: Priority) => void;
   /** Temporal cannot be asked anything. */
   readonly onUnavailable: () => void;
-}
-
-export interface WorkflowCheckOptions {
-  /** A pass is not missed before so long after the last one reported. */
-  readonly noPassAfterMs: number;
-  /** After so long without a poll no worker serves the task queue. A poll takes a minute. */
-  readonly noWorkerAfterMs: number;
 }
 
 const KINDS: readonly Kind[] = ['EtcdCluster', 'EtcdBackup', 'EtcdRestore'];
@@ -115,9 +109,9 @@ export class WorkflowCheck {
     for (const each of begun) await this.#sayWhetherStuck(each, workflowsOf(each), abort);
     await this.#sayUnserved(begun, new Map(others.map(each => [entityOf(each), each.taskQueue])), abort);
     if (abort.aborted) return;
-    for (const { key, hasWork, isUnderWay, ownConditions } of begun) {
+    for (const { key, hasWork, isUnderWay, conditions } of begun) {
       // The pass that follows takes back what was said.
-      const isOver = saysFailing(ownConditions) && !this.#failing.has(key) && !this.#unserved.has(key);
+      const isOver = saysFailing(conditions) && !this.#failing.has(key) && !this.#unserved.has(key);
       // Somebody terminated its workflow, or that of the operation of a restore or backup, or Temporal's database was lost.
       if (isOver || isUnderWay || this.#missing.has(key)) enqueue(key, hasWork ? 'work' : 'background');
     }
@@ -141,13 +135,13 @@ export class WorkflowCheck {
     queues: ReadonlyMap<string, string>,
     abort: AbortSignal,
   ): Promise<void> {
-    const { clock, taskQueue, logger, recordEvent, writer, options } = this.#deps;
+    const { clock, taskQueue, logger, recordEvent, writer, isOutdated } = this.#deps;
     const silentMs = clock.now() - (this.#polled?.seenAt ?? clock.now());
-    const isSilent = silentMs >= options.noWorkerAfterMs;
+    const isSilent = silentMs >= this.#deps.noWorkerAfterMs;
     const since = new Date(clock.date().getTime() - silentMs);
     const before = this.#unserved;
     const unserved = begun.filter(
-      each => queues.has(workflowId(each.ref)) || (isSilent && this.#isPassDue(each)),
+      each => queues.has(workflowId(each.ref)) || (isSilent && (each.hasWork || isOutdated(each.key))),
     );
     this.#unserved = keysOf(unserved);
     for (const { key, ref } of unserved) {
@@ -161,13 +155,6 @@ export class WorkflowCheck {
       }
       await writer.report(key, found, abort);
     }
-  }
-
-  /** There is something to do, and nothing was reported of late. */
-  #isPassDue({ key, hasWork, reportedAt }: KnownResource): boolean {
-    const { clock, options, isOutdated } = this.#deps;
-    const isRecent = reportedAt !== undefined && clock.now() - reportedAt < options.noPassAfterMs;
-    return !isRecent && !this.#failing.has(key) && (hasWork || isOutdated(key));
   }
 
   #count(): void {
@@ -185,7 +172,7 @@ function keysOf(resources: readonly KnownResource[]): ReadonlySet<string> {
 }
 
 /** Whether a resource says that its passes fail, or that nobody knows whether they do. */
-function saysFailing(conditions: KnownResource['ownConditions']): boolean {
+function saysFailing(conditions: KnownResource['conditions']): boolean {
   return conditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
 }
 

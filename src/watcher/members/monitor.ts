@@ -7,7 +7,6 @@
 import type { ResourceRef } from '../../api/names.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
-import { TokenBuckets } from '../../kube/token-buckets.ts';
 import { textAt } from '../model/json.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
@@ -27,25 +26,15 @@ export interface MemberHealth {
   close(): void;
 }
 
-/** A pod of a cluster that has an address. */
-interface AddressedPod {
-  readonly name: string;
-  readonly ip: string;
-  readonly uid: string;
-  readonly isReady: boolean;
-}
-
 /** Asks all members of a cluster what a pass would ask them. */
 export interface Surveyor {
   /**
-   * Asks all of these pods. `access`: equal texts mean that the certificates may be those of the last time. `plainDomain`: what the
-   * URLs of members without TLS end in. Never rejects.
+   * Asks all of these pods. `plainDomain`: what the URLs of members without TLS end in. Never rejects.
    */
   ask(
     cluster: ResourceRef,
     how: {
-      readonly pods: readonly AddressedPod[];
-      readonly access: string;
+      readonly pods: readonly { readonly name: string; readonly ip: string }[];
       readonly plainDomain: string | undefined;
     },
   ): Promise<Survey>;
@@ -85,18 +74,18 @@ export interface SurveyFigures {
   readonly readAt: number | undefined;
 }
 
-interface MonitoredPod extends AddressedPod {
-  /** By namespace and uid of the cluster. */
-  readonly cluster: string;
+/** A pod of a cluster that has an address. */
+interface MonitoredPod {
+  readonly name: string;
+  readonly ip: string;
+  /** Of the cluster. */
   readonly key: string;
   isReady: boolean;
   isAsked: boolean;
   askedAt: number;
-  /** What it said last, and how many answers in a row were good, or were not. */
-  said: string | undefined;
-  times: number;
   /** What its cluster was last reconciled for, or what it said first; undefined until then. */
   reported: string | undefined;
+  reportedAt: number;
 }
 
 interface Surveyed {
@@ -108,28 +97,18 @@ interface Surveyed {
 }
 
 const WELL = 'well';
-/** Bad news is reported at once, good news when it is heard twice: a member that wavers is reported less often. */
-const GOOD_ENOUGH = 2;
-/** Trouble that lasts is reported once more: the pass after the first report may have met a better moment. */
-const BAD_STILL = 4;
-/** Of one member: four reports at once, then one a minute. */
-const REPORTS = { burst: 4, refillMs: 60_000 };
+/** A member that wavers is reported so often at most: on a machine that is short of CPU, passes would make it worse. */
+const REPORT_EVERY_MS = 10_000;
 /** Clusters that are slow to answer hold up the others only when there are so many. */
 const SURVEYS_UNDER_WAY = 16;
 
 export class MemberMonitor {
   readonly #deps: MonitorDeps;
   readonly #health: MemberHealth;
-  readonly #reports: TokenBuckets;
-  /** By namespace and uid of the cluster, then by name of the pod. */
-  readonly #pods = new Map<string, Map<string, MonitoredPod>>();
-  /** All of them, the one that was asked the longest ago first. */
-  readonly #turns = new Set<MonitoredPod>();
+  /** By uid, the one that was asked the longest ago first. */
+  readonly #pods = new Map<string, MonitoredPod>();
   readonly #surveyed = new Map<string, Surveyed>();
   readonly #surveying = new Set<string>();
-  /** How often the certificates of a cluster have, or may have, changed. */
-  readonly #renewals = new Map<string, number>();
-  readonly #underWay = new Set<Promise<void>>();
   #nextSurveyAt: number;
   #paused = false;
 
@@ -137,42 +116,33 @@ export class MemberMonitor {
     this.#deps = deps;
     this.#health = deps.health();
     this.#nextSurveyAt = deps.clock.now() + deps.options.surveyPaceMs;
-    this.#reports = new TokenBuckets(REPORTS, () => deps.clock.now());
   }
 
   /** A change of a (slim) Pod of a cluster. One that is going, or that no cluster owns, is not asked, neither here nor by a pass. */
-  note(change: StoreChange): void {
-    const before = this.#remove(change.type === 'updated' ? change.previous : change.object);
-    const pod = change.type === 'deleted' ? undefined : monitored(change.object);
-    const isSame = pod !== undefined && before?.uid === pod.uid && before.ip === pod.ip;
-    if (before !== undefined && !isSame) {
-      this.#turns.delete(before);
-      this.#health.forget(before.ip);
+  note({ type, object }: StoreChange): void {
+    const { uid = '' } = object.metadata;
+    const pod = type === 'deleted' ? undefined : monitored(object);
+    const before = this.#pods.get(uid);
+    if (before !== undefined && before.ip === pod?.ip && before.key === pod.key) {
+      before.isReady = pod.isReady;
+      return;
     }
-    if (pod === undefined) return;
-    const kept = isSame && before !== undefined ? Object.assign(before, { isReady: pod.isReady }) : pod;
-    this.#turns.add(kept);
-    const pods = this.#pods.get(pod.cluster) ?? new Map<string, MonitoredPod>();
-    this.#pods.set(pod.cluster, pods.set(pod.name, kept));
+    this.#pods.delete(uid);
+    if (before !== undefined) this.#health.forget(before.ip);
+    if (pod !== undefined) this.#pods.set(uid, pod);
   }
 
   /** Whether a cluster has nothing to do, and its pods are those of the members, each ready and healthy as its status says. */
   areAsReported(key: string): boolean {
     const resource = this.#deps.known.get(key);
     if (resource?.cluster === undefined || resource.hasWork) return false;
-    const pods = this.#pods.get(podsKey(resource.ref));
+    const pods = this.#podsOf(key);
     const { members } = resource.cluster;
-    if (members.length !== (pods?.size ?? 0)) return false;
+    if (members.length !== pods.length) return false;
     return members.every(({ name, health }) => {
-      const pod = pods?.get(name);
-      const isWell = pod?.reported === undefined || pod.reported === WELL;
-      return health === 'Healthy' && pod?.isReady === true && isWell;
+      const pod = pods.find(each => each.name === name);
+      return health === 'Healthy' && pod?.isReady === true && (pod.reported ?? WELL) === WELL;
     });
-  }
-
-  /** A Secret that the cluster refers to has changed. */
-  renew(key: string): void {
-    this.#renewals.set(key, (this.#renewals.get(key) ?? 0) + 1);
   }
 
   /** Undefined: nothing is known of a cluster yet, or this replica has not asked. */
@@ -181,30 +151,28 @@ export class MemberMonitor {
   }
 
   /** Asks the members whose turn it is, and begins the survey of a cluster if it is time for one. */
-  round(abort: AbortSignal): void {
+  round(): void {
     const { clock, options } = this.#deps;
     const now = clock.now();
     let left = options.asksARound;
-    for (const pod of this.#turns) {
+    for (const [uid, pod] of this.#pods) {
       if (left === 0 || now - pod.askedAt < options.askEveryMs) break;
       left -= 1;
-      this.#turns.delete(pod);
-      this.#turns.add(pod);
+      this.#pods.delete(uid);
+      this.#pods.set(uid, pod);
       pod.askedAt = now;
-      if (!pod.isAsked) this.#track(this.#ask(pod));
+      if (!pod.isAsked) void this.#ask(uid, pod);
     }
     if (now < this.#nextSurveyAt || this.#surveying.size >= SURVEYS_UNDER_WAY) return;
     const due = this.#nextToSurvey();
     if (due === undefined) return;
     this.#nextSurveyAt = now + options.surveyPaceMs;
-    this.#surveying.add(due.key);
-    this.#track(this.#survey(due, abort).finally(() => this.#surveying.delete(due.key)));
+    void this.#survey(due);
   }
 
   /** The cluster is gone. */
   forget(key: string): void {
     this.#surveyed.delete(key);
-    this.#renewals.delete(key);
     this.#deps.surveyor.forget(refOf(key).uid);
   }
 
@@ -218,72 +186,59 @@ export class MemberMonitor {
     this.#paused = false;
   }
 
-  /** Final. Resolves when nobody is being asked any more. */
-  async stop(): Promise<void> {
+  /** Final. */
+  stop(): void {
     this.pause();
     this.#health.close();
-    await Promise.all(this.#underWay);
   }
 
-  #track(work: Promise<void>): void {
-    const tracked = work.finally(() => this.#underWay.delete(tracked));
-    this.#underWay.add(tracked);
+  #podsOf(key: string): readonly MonitoredPod[] {
+    return [...this.#pods.values()].filter(pod => pod.key === key);
   }
 
-  #remove(object: KubeObject): MonitoredPod | undefined {
-    const cluster = ownerKey(object)?.cluster ?? '';
-    const pods = this.#pods.get(cluster);
-    const pod = pods?.get(object.metadata.name);
-    pods?.delete(object.metadata.name);
-    if (pods?.size === 0) this.#pods.delete(cluster);
-    return pod;
-  }
-
-  async #ask(pod: MonitoredPod): Promise<void> {
+  async #ask(uid: string, pod: MonitoredPod): Promise<void> {
     pod.isAsked = true;
     const said = await this.#health.ask(pod.ip);
     pod.isAsked = false;
-    if (said !== undefined && !this.#paused && this.#turns.has(pod)) this.#hear(pod, said);
+    if (said !== undefined && !this.#paused && this.#pods.get(uid) === pod) this.#hear(pod, said);
   }
 
   #hear(pod: MonitoredPod, said: string): void {
-    const { reported: before, key, name, uid } = pod;
-    pod.times = pod.said !== undefined && (said === WELL) === (pod.said === WELL) ? pod.times + 1 : 1;
-    pod.said = said;
-    // A cluster is reconciled anyway when its pod is first listed.
-    if (before === undefined) pod.reported = said;
-    const isNews = before !== undefined && said !== before && (said !== WELL || pod.times >= GOOD_ENOUGH);
-    const isStill = said !== WELL && pod.times === BAD_STILL;
-    if ((!isNews && !isStill) || !this.#reports.take(uid)) return;
+    const { clock, known, logger, enqueue } = this.#deps;
+    const { reported: before, key, name } = pod;
+    if (said === before || clock.now() - pod.reportedAt < REPORT_EVERY_MS) return;
     pod.reported = said;
+    // A cluster is reconciled anyway when its pod is first listed.
+    if (before === undefined) return;
+    pod.reportedAt = clock.now();
     const { namespace } = refOf(key);
-    if (isNews) this.#deps.logger.info('member health changed', { namespace, pod: name, before, now: said });
-    if (this.#deps.known.get(key) !== undefined) this.#deps.enqueue(key);
+    logger.info('member health changed', { namespace, pod: name, before, now: said });
+    if (known.get(key) !== undefined) enqueue(key);
   }
 
   /** The cluster that was surveyed the longest ago, of those that have pods to ask. Nobody is asked of one that sleeps. */
   #nextToSurvey(): KnownResource | undefined {
     const { known, clock, options } = this.#deps;
+    const awake = new Set([...this.#pods.values()].map(({ key }) => key));
     let next: KnownResource | undefined;
     let earliest = clock.now() - options.surveyEveryMs;
     for (const resource of known.all()) {
-      const { key, ref, cluster } = resource;
+      const { key, cluster } = resource;
       const at = this.#surveyed.get(key)?.at ?? Number.NEGATIVE_INFINITY;
       const isLater = at > earliest || (next !== undefined && at === earliest);
-      if (isLater || cluster === undefined || !this.#pods.has(podsKey(ref)) || this.#surveying.has(key))
-        continue;
+      if (isLater || cluster === undefined || !awake.has(key) || this.#surveying.has(key)) continue;
       [next, earliest] = [resource, at];
     }
     return next;
   }
 
-  async #survey({ key, ref, cluster }: KnownResource, abort: AbortSignal): Promise<void> {
+  async #survey({ key, ref, cluster }: KnownResource): Promise<void> {
     const { surveyor, known, logger, enqueue } = this.#deps;
-    const pods = [...(this.#pods.get(podsKey(ref))?.values() ?? [])];
-    const access = String(this.#renewals.get(key) ?? 0);
-    const survey = await surveyor.ask(ref, { pods, access, plainDomain: cluster?.plainDomain });
-    if (abort.aborted || this.#paused) return;
-    if (known.get(key) === undefined) return this.forget(key);
+    this.#surveying.add(key);
+    const how = { pods: this.#podsOf(key), plainDomain: cluster?.plainDomain };
+    const survey = await surveyor.ask(ref, how);
+    this.#surveying.delete(key);
+    if (this.#paused || known.get(key) === undefined) return;
     const difference = this.#compare(key, survey);
     if (difference === undefined) return;
     const { namespace, name } = ref;
@@ -294,8 +249,6 @@ export class MemberMonitor {
   /** What is not as the status of a cluster says, or is not as it was; undefined while it is operated on. */
   #compare(key: string, survey: Survey): string | undefined {
     const isListChanged = this.#record(key, survey);
-    // Whatever the reason is, the certificates may be.
-    if (!survey.membership.known) this.renew(key);
     // What the status says by now: it may have been written while the members were asked.
     const reported = this.#deps.known.get(key)?.cluster;
     // While it is operated on, its workflow looks at each step what has become of it, and what is true of its members changes with each.
@@ -322,32 +275,21 @@ export class MemberMonitor {
   }
 }
 
-/** Undefined: it has no address, is going, or no cluster controls it. */
+/** As a pass looks for them: of its own namespace, and controlled by the cluster. Undefined: of none, without an address, or going. */
 function monitored(object: KubeObject): MonitoredPod | undefined {
-  const { name, uid = '', deletionTimestamp } = object.metadata;
-  const owner = ownerKey(object);
+  const { namespace, name, deletionTimestamp, ownerReferences = [] } = object.metadata;
+  const owner = ownerReferences.find(({ kind, controller }) => kind === 'EtcdCluster' && controller === true);
   const ip = textAt(object, 'podIP');
-  if (owner === undefined || ip === undefined || deletionTimestamp !== undefined) return undefined;
-  const isReady = object['isReady'] === true;
-  const unasked = {
+  if (owner === undefined || namespace === undefined || ip === undefined || deletionTimestamp !== undefined)
+    return undefined;
+  return {
+    name,
+    ip,
+    key: keyOf({ kind: 'EtcdCluster', namespace, name: owner.name, uid: owner.uid }),
+    isReady: object['isReady'] === true,
     isAsked: false,
     askedAt: Number.NEGATIVE_INFINITY,
-    said: undefined,
-    times: 0,
     reported: undefined,
+    reportedAt: Number.NEGATIVE_INFINITY,
   };
-  return { name, ip, uid, isReady, ...owner, ...unasked };
-}
-
-/** As a pass looks for them: of its own namespace, and controlled by the cluster. */
-function ownerKey({ metadata }: KubeObject): Pick<MonitoredPod, 'cluster' | 'key'> | undefined {
-  const { namespace, ownerReferences = [] } = metadata;
-  const owner = ownerReferences.find(({ kind, controller }) => kind === 'EtcdCluster' && controller === true);
-  if (namespace === undefined || owner === undefined) return undefined;
-  const ref = { kind: 'EtcdCluster', namespace, name: owner.name, uid: owner.uid } as const;
-  return { cluster: podsKey(ref), key: keyOf(ref) };
-}
-
-function podsKey({ namespace, uid }: Pick<ResourceRef, 'namespace' | 'uid'>): string {
-  return `${namespace}/${uid}`;
 }

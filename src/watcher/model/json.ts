@@ -17,9 +17,21 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
   return Array.isArray(found) ? found : [];
 }
 
-/** The fields of an object, without those that are not asked for. */
+/** The fields of an object that are asked for and there. */
 export function pick(value: unknown, ...fields: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(fields.map(field => [field, at(value, field)]));
+  return Object.fromEntries(
+    fields.flatMap(field => {
+      const found = at(value, field);
+      return found === undefined ? [] : [[field, found]];
+    }),
+  );
+}
+
+/** Whether a condition in the status of an object is True. */
+export function isTrueIn(object: unknown, type: string): boolean {
+  return listAt(object, 'status', 'conditions').some(
+    condition => at(condition, 'type') === type && at(condition, 'status') === 'True',
+  );
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

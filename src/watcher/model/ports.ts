@@ -1,6 +1,5 @@
 /** What the watcher needs of its surroundings, in its own small interfaces. */
-import type { KindRef, KubeObject } from '../../kube/port.ts';
-import type { StoreChange } from '../../kube/store.ts';
+import type { Reflector, ReflectorOptions } from '../../kube/reflector.ts';
 import type { Kind } from '../../api/names.ts';
 import type { Processed } from '../queue/work-queue.ts';
 
@@ -33,27 +32,13 @@ export interface WatcherMetrics {
   otherInstallations(count: number): void;
 }
 
-/** One kind to be followed through every failure until `stop`. */
-export interface ReflectorSpec extends KindRef {
-  readonly namespace: string | undefined;
-  readonly labelSelector: string | undefined;
-  /** Nothing but metadata is asked for: the content of a Secret never comes here. */
-  readonly metadataOnly: boolean;
-  /** Applied before an object is stored or handed on. */
-  readonly slim: (object: KubeObject) => KubeObject;
-  readonly onChange: (change: StoreChange) => void;
-}
+/** Makes a reflector of one kind, which follows it through every failure until it is stopped. */
+export type ReflectorFactory = (
+  options: Required<Pick<ReflectorOptions, 'kind' | 'namespace' | 'onChange'>> &
+    Pick<ReflectorOptions, 'labelSelector' | 'metadataOnly' | 'slim'>,
+) => WatchedReflector;
 
-export interface ReflectorHandle {
-  start(): void;
-  stop(): Promise<void> | void;
-  /** Whether the first list is complete. */
-  synced(): boolean;
-  /** Whether the API server refuses to list or watch it at present, for want of rights or of the namespace. */
-  isForbidden(): boolean;
-}
-
-export type ReflectorFactory = (spec: ReflectorSpec) => ReflectorHandle;
+export type WatchedReflector = Pick<Reflector, 'start' | 'stop' | 'hasSynced' | 'isForbidden'>;
 
 export const silentMetrics: WatcherMetrics = {
   eventSeen: () => {},

@@ -6,6 +6,7 @@ import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { at } from '../model/json.ts';
 import { keyOf, refOf } from './owner-key.ts';
+import { slimMeta } from './slim.ts';
 
 export interface RequestFigures {
   /** Not accepted yet, nor refused. */
@@ -23,21 +24,8 @@ type Find = (of: Omit<ResourceRef, 'uid'>) => { readonly ref: ResourceRef } | un
 const AGAIN_MS = 10_000;
 
 /** Identity, specification and status. Labels and annotations say nothing to the operator. */
-export function slimRequest({ apiVersion, kind, metadata, ...object }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      ...(uid !== undefined && { uid }),
-      ...(resourceVersion !== undefined && { resourceVersion }),
-      ...(creationTimestamp !== undefined && { creationTimestamp }),
-    },
-    spec: object['spec'],
-    status: object['status'],
-  };
+export function slimRequest(object: KubeObject): KubeObject {
+  return { ...slimMeta(object), spec: object['spec'], status: object['status'] };
 }
 
 interface Known {

@@ -1,36 +1,31 @@
 /** What is watched, how it is slimmed, and which resources a change of it concerns. */
-import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER } from '../../api/names.ts';
+import { API_VERSION, APP, LABEL_APP, LABEL_CLUSTER, REQUEST_KIND } from '../../api/names.ts';
 import type { KindRef, KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { listAt } from '../model/json.ts';
 import type { KnownResources } from './known-resources.ts';
 import { isWorthEnqueueing, isWorthEnqueueingClusters } from './event-filter.ts';
 import { keyOf, ownerOf, resourceOf } from './owner-key.ts';
+import { slimRequest } from './requests.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from './slim.ts';
 
-export interface WatchedKind extends KindRef {
-  readonly labelSelector: string | undefined;
-  readonly metadataOnly: boolean;
+export interface WatchedKind {
+  readonly kind: KindRef;
+  readonly labelSelector?: string;
+  readonly metadataOnly?: boolean;
   readonly slim: (object: KubeObject) => KubeObject;
 }
 
-/** What belongs to a cluster carries both labels, whatever its owner reference says. */
-const OWNED_SELECTOR = `${LABEL_APP}=${APP},${LABEL_CLUSTER}`;
-
-const resource = (kind: string): WatchedKind => ({
-  apiVersion: API_VERSION,
-  kind,
-  labelSelector: undefined,
-  metadataOnly: false,
-  slim: slimResource,
+const resource = (kind: string, slim = slimResource): WatchedKind => ({
+  kind: { apiVersion: API_VERSION, kind },
+  slim,
 });
 
-const owned = (apiVersion: string, kind: string): WatchedKind => ({
-  apiVersion,
-  kind,
-  labelSelector: OWNED_SELECTOR,
-  metadataOnly: false,
-  slim: slimOwned,
+/** What belongs to a cluster carries both labels, whatever its owner reference says. */
+const owned = (apiVersion: string, kind: string, slim = slimOwned): WatchedKind => ({
+  kind: { apiVersion, kind },
+  labelSelector: `${LABEL_APP}=${APP},${LABEL_CLUSTER}`,
+  slim,
 });
 
 /**
@@ -41,11 +36,12 @@ export const WATCHED_KINDS: readonly WatchedKind[] = [
   resource('EtcdCluster'),
   resource('EtcdBackup'),
   resource('EtcdRestore'),
-  { ...owned('v1', 'Pod'), slim: slimPod },
+  resource(REQUEST_KIND, slimRequest),
+  owned('v1', 'Pod', slimPod),
   owned('v1', 'PersistentVolumeClaim'),
   owned('v1', 'Service'),
   owned('policy/v1', 'PodDisruptionBudget'),
-  { apiVersion: 'v1', kind: 'Secret', labelSelector: undefined, metadataOnly: true, slim: slimSecret },
+  { kind: { apiVersion: 'v1', kind: 'Secret' }, metadataOnly: true, slim: slimSecret },
 ];
 
 /** The keys of the clusters that a restore or a backup names. */

@@ -2,8 +2,9 @@
  * What is watched: every kind, of all namespaces or in each of those that are named. A named one that does not exist, or in which the
  * operator has no rights, is passed over until it can be listed; the others do not wait for it.
  */
+import { REQUEST_KIND } from '../../api/names.ts';
 import type { StoreChange } from '../../kube/store.ts';
-import type { ReflectorFactory, ReflectorHandle, WatcherLogger } from '../model/ports.ts';
+import type { ReflectorFactory, WatchedReflector, WatcherLogger } from '../model/ports.ts';
 import { WATCHED_KINDS } from './watched-kinds.ts';
 
 export interface WatchedListsOptions {
@@ -18,95 +19,87 @@ export interface WatchedListsOptions {
 const NOT_WATCHED =
   'a namespace of WATCH_NAMESPACE is not watched: it does not exist, or the operator has no rights there to the kinds of refusedKinds; create it, or grant the Role; it is tried again';
 
-interface Watched {
-  readonly kind: string;
-  readonly handle: ReflectorHandle;
-}
-
 interface Place {
   /** Undefined: all namespaces. */
   readonly namespace: string | undefined;
-  readonly watched: readonly Watched[];
+  readonly reflectors: readonly { readonly kind: string; readonly reflector: WatchedReflector }[];
 }
 
 export class WatchedLists {
   readonly #places: readonly Place[];
   readonly #logger: WatcherLogger;
   /** Of namespaces that were said not to be watched: the kinds that were refused. */
-  #reported: ReadonlyMap<string, readonly string[]> = new Map();
+  #reported: ReadonlyMap<string, string> = new Map();
 
   constructor({ reflector, namespaces, onChange, logger }: WatchedListsOptions) {
     this.#logger = logger;
     this.#places = (namespaces ?? [undefined]).map(namespace => ({
       namespace,
-      watched: WATCHED_KINDS.map(kind => {
-        const note = (change: StoreChange): void => onChange(change, handle.synced());
-        const handle = reflector({ ...kind, namespace, onChange: note });
-        return { kind: kind.kind, handle };
+      reflectors: WATCHED_KINDS.map(watched => {
+        const made = reflector({
+          ...watched,
+          namespace,
+          onChange: change => onChange(change, made.hasSynced),
+        });
+        return { kind: watched.kind.kind, reflector: made };
       }),
     }));
   }
 
   start(): void {
-    for (const { handle } of this.#all()) handle.start();
+    for (const { reflectors } of this.#places) for (const { reflector } of reflectors) reflector.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#all().map(async ({ handle }) => handle.stop()));
+    const all = this.#places.flatMap(({ reflectors }) => reflectors);
+    await Promise.all(all.map(async ({ reflector }) => reflector.stop()));
   }
 
   /** Whether everything has been listed once, but for namespaces that cannot be listed. One at least can. */
   synced(): boolean {
     const missing = this.#places.filter(place => !isListed(place));
-    return missing.length < this.#places.length && missing.every(isForbidden);
-  }
-
-  /** Whether everything of this namespace has been listed once. */
-  has(namespace: string): boolean {
-    const place = this.#places.find(each => each.namespace === undefined || each.namespace === namespace);
-    return place !== undefined && isListed(place);
+    return missing.length < this.#places.length && missing.every(place => refusedKinds(place) !== '');
   }
 
   /** Named namespaces that the API server does not let the operator list or watch at present. */
   unwatched(): readonly string[] {
-    return this.#places.filter(isForbidden).flatMap(({ namespace }) => namespace ?? []);
+    return [...this.#refused().keys()];
   }
 
   /** Says in the log which of them have changed since it was last called, or are refused other kinds. */
   report(): void {
-    const before = this.#reported;
-    const refused = this.#places.filter(isForbidden);
-    const now = new Map(
-      refused.flatMap(place =>
-        place.namespace === undefined ? [] : [[place.namespace, refusedKinds(place)] as const],
-      ),
-    );
+    const [before, now] = [this.#reported, this.#refused()];
     this.#reported = now;
-    for (const [namespace, kinds] of now)
-      if (before.get(namespace)?.join() !== kinds.join())
-        this.#logger.warn(NOT_WATCHED, { watchedNamespace: namespace, refusedKinds: kinds });
-    for (const namespace of before.keys())
-      if (!now.has(namespace))
-        this.#logger.info('a namespace is watched now', { watchedNamespace: namespace });
+    for (const [watchedNamespace, kinds] of now)
+      if (before.get(watchedNamespace) !== kinds)
+        this.#logger.warn(NOT_WATCHED, { watchedNamespace, refusedKinds: kinds.split(',') });
+    for (const watchedNamespace of before.keys())
+      if (!now.has(watchedNamespace)) this.#logger.info('a namespace is watched now', { watchedNamespace });
   }
 
-  #all(): readonly Watched[] {
-    return this.#places.flatMap(({ watched }) => watched);
+  /** The kinds that are refused, by namespace. */
+  #refused(): ReadonlyMap<string, string> {
+    return new Map(
+      this.#places.flatMap(place => {
+        const kinds = refusedKinds(place);
+        return place.namespace === undefined || kinds === '' ? [] : [[place.namespace, kinds]];
+      }),
+    );
   }
 }
 
-function isListed({ watched }: Place): boolean {
-  return watched.every(({ handle }) => handle.synced());
-}
+/** Where EtcdRequests are not installed there are none, and nothing waits for them. */
+const isNeeded = ({ kind }: Place['reflectors'][number]): boolean => kind !== REQUEST_KIND;
 
-function isForbidden(place: Place): boolean {
-  return refusedKinds(place).length > 0;
+function isListed({ reflectors }: Place): boolean {
+  return reflectors.filter(isNeeded).every(({ reflector }) => reflector.hasSynced);
 }
 
 /** In the order of the alphabet. */
-function refusedKinds({ watched }: Place): readonly string[] {
-  return watched
-    .filter(({ handle }) => handle.isForbidden())
+function refusedKinds({ reflectors }: Place): string {
+  return reflectors
+    .filter(each => isNeeded(each) && each.reflector.isForbidden)
     .map(({ kind }) => kind)
-    .toSorted();
+    .toSorted()
+    .join();
 }

@@ -170,18 +170,6 @@ describe('a pass that is due while no worker asks for tasks for two minutes', ()
     await world.stop();
   });
 
-  test('is not said while the resource reports', async () => {
-    const world = await running();
-    silence(world);
-    edited(world);
-    for (let second = 0; second < 300; second += 1) {
-      world.put(example, { metadata: { generation: 2 }, status: { ...settled, phase: `${second}` } });
-      await world.clock.advance(1_000);
-    }
-    expect(world.events).toEqual([]);
-    await world.stop();
-  });
-
   test('names the task queue at which it waits, where no one serves that any more', async () => {
     const world = await running();
     world.temporal.elsewhere.set(example.uid, 'etcd-operator-before');

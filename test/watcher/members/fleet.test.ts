@@ -1,7 +1,6 @@
 /** How soon every cluster of a fleet is surveyed, on a clock that is moved by hand. */
 import { describe, expect, it } from 'vitest';
-import { reportedCluster } from '../../../src/watcher/resources/reported-cluster.ts';
-import { KnownResources } from '../../../src/watcher/resources/known-resources.ts';
+import { KnownResources, resourceFrom } from '../../../src/watcher/resources/known-resources.ts';
 import { defaultTimings } from '../../../src/watcher/options.ts';
 import { MemberMonitor } from '../../../src/watcher/members/monitor.ts';
 import { FakeClock } from '../fake-clock.ts';
@@ -18,7 +17,7 @@ async function longestGap(
   { minutes, hanging = Number.POSITIVE_INFINITY }: { minutes: number; hanging?: number },
 ): Promise<number> {
   const clock = new FakeClock();
-  const known = new KnownResources(clock);
+  const known = new KnownResources();
   const lastAsked = new Map<string, number>();
   let longest = 0;
   const monitor = new MemberMonitor({
@@ -42,7 +41,8 @@ async function longestGap(
   for (let index = 1; index <= clusters; index += 1) {
     const ref = { ...refTo('EtcdCluster', `c${index}`), uid: `uid-${index}` };
     const object = resource(ref);
-    known.put({ ...object, reported: reportedCluster(object) });
+    const found = resourceFrom(object);
+    if (found !== undefined) known.put(found);
     const controller = {
       apiVersion: 'v1',
       kind: 'EtcdCluster',
@@ -50,12 +50,12 @@ async function longestGap(
       uid: ref.uid,
       controller: true,
     };
-    const metadata = { name: `${ref.name}-0`, namespace: ref.namespace, ownerReferences: [controller] };
+    const { namespace } = ref;
+    const metadata = { name: `${ref.name}-0`, uid: `pod-${index}`, namespace, ownerReferences: [controller] };
     monitor.note({ type: 'added', object: { apiVersion: 'v1', kind: 'Pod', metadata, podIP: '10.0.0.7' } });
   }
-  const abort = new AbortController().signal;
   for (let elapsed = 0; elapsed < minutes * MINUTE; elapsed += SECOND / 4) {
-    monitor.round(abort);
+    monitor.round();
     await clock.advance(SECOND / 4);
   }
   expect(lastAsked.size).toBe(clusters);

@@ -3,7 +3,7 @@ import { FINALIZER } from '../../../src/api/names.ts';
 import type { WatcherTimings } from '../../../src/watcher/options.ts';
 import type { Survey } from '../../../src/watcher/members/agreement.ts';
 import { Harness } from '../harness.ts';
-import { owned, refTo, secret } from '../objects.ts';
+import { owned, refTo } from '../objects.ts';
 
 const example = refTo('EtcdCluster', 'example');
 const STATUS = {
@@ -144,21 +144,6 @@ describe('the members of a cluster', () => {
     const secured = await settled({ spec: { TLS: { static: { operatorSecret: 'client' } } } });
     expect(new Set(secured.plainDomains)).toEqual(new Set([undefined]));
     await secured.stop();
-  });
-
-  test('are asked with certificates that are read anew when a Secret changed, and when no member answered', async () => {
-    const world = await settled({ spec: { TLS: { static: { operatorSecret: 'client' } } } });
-    const first = world.accesses.at(-1);
-    await world.clock.advance(2 * MINUTE);
-    expect(world.accesses.at(-1)).toBe(first);
-    world.reflectors.put(secret('client'));
-    await world.clock.advance(2 * MINUTE);
-    const second = world.accesses.at(-1);
-    expect(second).not.toBe(first);
-    world.surveys.delete('example');
-    await world.clock.advance(3 * MINUTE);
-    expect(world.accesses.at(-1)).not.toBe(second);
-    await world.stop();
   });
 
   test('have it looked at once when a peer URL was changed with etcdctl', async () => {

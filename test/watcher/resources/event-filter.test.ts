@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { FINALIZER } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { slimOwned, slimPod, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
-import { isWorthEnqueueing } from '../../../src/watcher/resources/event-filter.ts';
+import { isOfOperation, isWorthEnqueueing } from '../../../src/watcher/resources/event-filter.ts';
 import { type Change, edit, owned, refTo, resource, secret } from '../objects.ts';
 
 const cluster = refTo('EtcdCluster', 'example');
@@ -15,44 +16,44 @@ function isEnqueued(slim: (object: KubeObject) => KubeObject, before: KubeObject
 }
 
 test('new and deleted objects enqueue', () => {
-  const object = slimResource(resource(cluster));
-  expect(isWorthEnqueueing({ type: 'added', object })).toBe(true);
-  expect(isWorthEnqueueing({ type: 'deleted', object })).toBe(true);
+  for (const object of [slimResource(resource(cluster)), slimOwned(owned('Service', 'a', cluster))]) {
+    expect(isWorthEnqueueing({ type: 'added', object })).toBe(true);
+    expect(isWorthEnqueueing({ type: 'deleted', object })).toBe(true);
+  }
 });
 
-describe('a new object of a cluster', () => {
-  const written = (kind: string, ...managers: readonly string[]) => {
-    const object = owned(kind, 'example-client', cluster);
-    object.metadata.managedFields = managers.map(manager => ({ manager, operation: 'Update' }));
-    return slimOwned(object);
+describe('a change may be the doing of an operation', () => {
+  const isOurs = (slim: (object: KubeObject) => KubeObject, before: KubeObject, change: Change): boolean => {
+    const after = structuredClone(before);
+    change(after);
+    return isOfOperation({ type: 'updated', object: slim(after), previous: slim(before) });
   };
-  const isTold = (object: KubeObject) => isWorthEnqueueing({ type: 'added', object });
+  const pod = owned('Pod', 'example-0', cluster, { status: { phase: 'Pending' } });
+  const status = { observedGeneration: 1, clusterID: 'beef' };
+  const before = resource(cluster, { metadata: { finalizers: [FINALIZER] }, status });
 
-  test.each(['Service', 'PodDisruptionBudget'])(
-    'does not enqueue when it is a %s that the operator created',
-    kind => {
-      const object = written(kind, 'etcd-operator');
-      expect(isTold(object)).toBe(false);
-      expect(isWorthEnqueueing({ type: 'deleted', object })).toBe(true);
-      expect(isTold(written(kind, 'etcd-operator', 'etcd-operator'))).toBe(false);
-    },
-  );
-
-  test('enqueues when another writer or an unknown one has written it', () => {
-    expect(isTold(written('Service', 'kubectl-create'))).toBe(true);
-    expect(isTold(written('Service', 'etcd-operator', 'kubectl-edit'))).toBe(true);
-    expect(isTold(written('Service'))).toBe(true);
+  test('of what belongs to its cluster, unless that is deleted', () => {
+    const object = slimPod(pod);
+    expect(isOfOperation({ type: 'added', object })).toBe(true);
+    expect(isOurs(slimPod, pod, edit(['status', 'phase'], 'Running'))).toBe(true);
+    expect(isOurs(slimPod, pod, edit(['metadata', 'deletionTimestamp'], 'now'))).toBe(false);
+    expect(isOfOperation({ type: 'deleted', object })).toBe(false);
   });
 
-  test('enqueues when it is a pod or a claim', () => {
-    for (const kind of ['Pod', 'PersistentVolumeClaim'])
-      expect(isTold(written(kind, 'etcd-operator'))).toBe(true);
+  test('of its cluster, unless that was edited or something was taken away', () => {
+    const stamp = { 'etcd.database.coreos.com/cluster-id': 'beef' };
+    expect(isOurs(slimResource, before, edit(['metadata', 'annotations'], stamp))).toBe(true);
+    expect(isOurs(slimResource, before, edit(['metadata', 'generation'], 2))).toBe(false);
+    expect(isOurs(slimResource, before, edit(['metadata', 'deletionTimestamp'], 'now'))).toBe(false);
+    expect(isOurs(slimResource, before, edit(['metadata', 'finalizers'], []))).toBe(false);
+    expect(isOurs(slimResource, before, edit(['status', 'clusterID'], undefined))).toBe(false);
+    expect(isOfOperation({ type: 'added', object: slimResource(before) })).toBe(false);
   });
 
-  test('enqueues when it belongs to the cluster by its labels alone', () => {
-    const object = written('Service', 'etcd-operator');
-    delete object.metadata.ownerReferences;
-    expect(isTold(object)).toBe(true);
+  test('of no other resource, and of no Secret', () => {
+    expect(isOfOperation({ type: 'added', object: slimSecret(secret('peer')) })).toBe(false);
+    const backup = slimResource(resource(refTo('EtcdBackup', 'nightly')));
+    expect(isOfOperation({ type: 'updated', object: backup, previous: backup })).toBe(false);
   });
 });
 
@@ -125,7 +126,7 @@ describe('a pod', () => {
     ['readiness', true, edit(['status', 'conditions'], [{ type: 'Ready', status: 'True' }])],
     [
       'a message or a time of a condition',
-      false,
+      true,
       edit(
         ['status', 'conditions'],
         [{ type: 'Ready', status: 'False', lastTransitionTime: 'b', message: 'n' }],
@@ -150,7 +151,7 @@ describe('a pod', () => {
     ],
     [
       'the time a container started',
-      false,
+      true,
       edit(['status', 'containerStatuses'], [{ ...container, state: { running: { startedAt: 'b' } } }]),
     ],
     [
@@ -159,7 +160,7 @@ describe('a pod', () => {
       edit(['metadata', 'annotations'], { 'etcd.database.coreos.com/member-id': '1' }),
     ],
     ['its owner taken away', true, edit(['metadata', 'ownerReferences'], [])],
-    ['the node that answers for it', false, edit(['status', 'hostIPs'], [{ ip: '1.1.1.1' }])],
+    ['the node that answers for it', true, edit(['status', 'hostIPs'], [{ ip: '1.1.1.1' }])],
   ];
   test.each(cases)('%s: %s', (_, expected, change) => {
     expect(isEnqueued(slimPod, before, change)).toBe(expected);

@@ -1,18 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { GROUP } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/kube/port.ts';
-import { KnownResources } from '../../../src/watcher/resources/known-resources.ts';
+import { KnownResources, resourceFrom } from '../../../src/watcher/resources/known-resources.ts';
 import { keyOf, ownerOf, refOf, resourceOf } from '../../../src/watcher/resources/owner-key.ts';
 import { secretReferences } from '../../../src/watcher/resources/secret-references.ts';
-import { slimOwned, slimResource, slimSecret } from '../../../src/watcher/resources/slim.ts';
+import { slimOwned, slimSecret } from '../../../src/watcher/resources/slim.ts';
 import { concernedBy } from '../../../src/watcher/resources/watched-kinds.ts';
 import { owned, refTo, resource, secret } from '../objects.ts';
 
 const cluster = refTo('EtcdCluster', 'example');
 
 function knowing(...objects: KubeObject[]): KnownResources {
-  const known = new KnownResources({ now: () => 0 });
-  for (const object of objects) known.put(slimResource(object));
+  const known = new KnownResources();
+  for (const object of objects) {
+    const found = resourceFrom(object);
+    if (found !== undefined) known.put(found);
+  }
   return known;
 }
 
@@ -171,7 +174,8 @@ describe('a Secret concerns what refers to it', () => {
   test('a reference that is changed moves', () => {
     const backup = refTo('EtcdBackup', 'one');
     const known = knowing(resource(backup, { spec: { authSecret: 'old' } }));
-    known.put(slimResource(resource(backup, { spec: { authSecret: 'new' } })));
+    const found = resourceFrom(resource(backup, { spec: { authSecret: 'new' } }));
+    if (found !== undefined) known.put(found);
     expect(known.referringTo('default', 'old')).toEqual([]);
     expect(known.referringTo('default', 'new')).toEqual([keyOf(backup)]);
   });

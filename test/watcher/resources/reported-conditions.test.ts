@@ -30,7 +30,7 @@ test('are those of every kind that are in a status now', async () => {
       .conditions()
       .map(({ name, conditions }) => [name, ...conditions.map(({ kind, reason }) => `${kind} ${reason}`)]);
   expect(reported()).toEqual([
-    ['example', 'EtcdCluster PausedBySpec', 'EtcdCluster WorkflowTaskFailing'],
+    ['example', 'EtcdCluster WorkflowTaskFailing', 'EtcdCluster PausedBySpec'],
     ['again', 'EtcdRestore Waiting'],
   ]);
   world.put(cluster, { status: { observedGeneration: 1, conditions: [valid] } });
