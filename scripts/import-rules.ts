@@ -65,6 +65,7 @@ export const importRules: Readonly<Record<string, FolderRule>> = {
       'src/kube/**',
       'src/workflows/messages/resource.ts',
     ],
+    types: ['src/etcd/health-pages.ts'],
   },
   telemetry: {
     values: [

@@ -4,7 +4,9 @@
  */
 import { reportedConditions } from '../api/conditions/reported.ts';
 import { REQUEST_KIND } from '../api/names.ts';
+import { withoutUndefined } from '../api/values/without-undefined.ts';
 import type { StoreChange } from '../kube/store.ts';
+import type { Changed } from '../workflows/messages/resource.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { WorkflowCheck } from './conditions/workflow-check.ts';
@@ -20,7 +22,7 @@ import { namespaceOf, refOf } from './resources/owner-key.ts';
 import { KnownRequests } from './resources/requests.ts';
 import { keysToEnqueue } from './resources/watched-kinds.ts';
 import { WatchedLists } from './resources/watched-lists.ts';
-import { signal, type SignalDeps } from './temporal/signals.ts';
+import { failedDelivery } from './temporal/client.ts';
 import type {
   WatchedBackup,
   WatchedCluster,
@@ -42,7 +44,6 @@ class ResourceWatcher implements Watcher {
   readonly #known = new KnownResources();
   readonly #queue: WorkQueue;
   readonly #creations: CreationLimit;
-  readonly #signals: SignalDeps;
   readonly #reports: ReportDeps;
   readonly #monitor: MemberMonitor;
   readonly #workflows: WorkflowCheck;
@@ -63,8 +64,6 @@ class ResourceWatcher implements Watcher {
     this.#timings = { ...defaultTimings, ...deps.options.timings };
     const { kube, logger, temporal } = deps;
     const shared = { known: this.#known, clock: this.#clock, logger, options: this.#timings };
-    const isOrphan = (key: string) => this.#requests.isOrphan(key);
-    this.#signals = { ...shared, temporal, isOrphan, metrics: this.#metrics };
     this.#creations = new CreationLimit(this.#clock, this.#timings);
     const process = (key: string, abort: AbortSignal) => this.#process(key, abort);
     this.#queue = new WorkQueue({ ...shared, process, namespaceOf });
@@ -77,9 +76,11 @@ class ResourceWatcher implements Watcher {
     const writer = new ConditionWriter({ ...shared, kube });
     this.#reports = { ...shared, queue, writer };
     this.#workflows = new WorkflowCheck({
-      ...this.#signals,
-      writer,
+      ...shared,
       ...deps.options,
+      temporal,
+      metrics: this.#metrics,
+      writer,
       noWorkerAfterMs: this.#timings.noWorkerAfterMs,
       enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
@@ -220,15 +221,32 @@ class ResourceWatcher implements Watcher {
   async #process(key: string, abort: AbortSignal): Promise<Processed> {
     // The operation has ended, and the reconciliation that followed found its members as they are.
     if (this.#deferred.delete(key) && this.#monitor.areAsReported(key)) return { outcome: 'skipped' };
-    const mayBegin = this.#known.get(key)?.isNew !== true || this.#creations.begin(key);
-    if (mayBegin) {
-      const processed = await signal(this.#signals, key, abort);
-      // It waits for more now than for what its operation made meanwhile.
-      if ('code' in processed) this.#deferred.delete(key);
-      return processed;
+    if (this.#known.get(key)?.isNew === true && !this.#creations.begin(key)) {
+      this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
+      return { outcome: 'skipped' };
     }
-    this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
-    return { outcome: 'skipped' };
+    const began = this.#clock.now();
+    const ref = refOf(key);
+    const processed = await this.#signal(key, abort).then(
+      () => ({ outcome: 'delivered' as const }),
+      failedDelivery,
+    );
+    this.#metrics.signalSent(ref.kind, processed.outcome, (this.#clock.now() - began) / 1_000);
+    if (processed.outcome === 'delivered' || abort.aborted) return processed;
+    // It waits for more now than for what its operation made meanwhile.
+    this.#deferred.delete(key);
+    this.#deps.logger.warn('signal not delivered, will be retried', { ...ref, code: processed.code });
+    return processed;
+  }
+
+  /** Signals the workflow of a resource, and starts it where it does not run. */
+  async #signal(key: string, abort: AbortSignal): Promise<void> {
+    const { temporal } = this.#deps;
+    const { ref = refOf(key), generation, resourceVersion } = this.#known.get(key) ?? {};
+    // A resource that is gone has no use for a new workflow; only one that still runs must look.
+    if (this.#known.get(key) === undefined && !this.#requests.isOrphan(key))
+      return temporal.signalIfRunning(ref, abort);
+    return temporal.signal(ref, withoutUndefined<Changed>({ generation, resourceVersion }), abort);
   }
 
   /** A change of one of the three kinds is remembered before its key is enqueued. */

@@ -4,7 +4,6 @@ import { timestamp } from '../../api/values/time.ts';
 import { isNotFound, KubeError } from '../../kube/errors.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import type { KnownResource, KnownResources } from '../resources/known-resources.ts';
-import { type Backoff, jitteredBackoffMs } from '../../api/values/backoff.ts';
 import type { Clock, WatcherLogger } from '../model/ports.ts';
 
 /** Who these conditions belong to: `kubectl get --show-managed-fields` shows who wrote what. */
@@ -19,11 +18,13 @@ export interface ConditionWriterDeps {
 }
 
 const WRITE_TIMEOUT_MS = 5_000;
-const RETRY: Backoff = { firstMs: 2_000, maxMs: 60_000 };
+/** After a write that failed the resource is left alone for so long. */
+const AGAIN_MS = 10_000;
 
 export class ConditionWriter {
   readonly #deps: ConditionWriterDeps;
-  readonly #failures = new Map<string, { count: number; notBefore: number }>();
+  /** Keys whose write failed, and when that was. */
+  readonly #failed = new Map<string, number>();
 
   constructor(deps: ConditionWriterDeps) {
     this.#deps = deps;
@@ -37,58 +38,48 @@ export class ConditionWriter {
     const { known, clock, logger } = this.#deps;
     const resource = known.get(key);
     if (resource === undefined || says(resource, finding) || abort.aborted) return;
-    const failures = this.#failures.get(key);
-    if (failures !== undefined && clock.now() < failures.notBefore) return;
+    const isEarly = clock.now() - (this.#failed.get(key) ?? Number.NEGATIVE_INFINITY) < AGAIN_MS;
+    if (isEarly) return;
+    const { type, status } = finding;
     try {
-      known.noteConditions(key, await this.#write(resource, finding, abort));
-      this.#failures.delete(key);
-      logger.info('condition written', { ...resource.ref, condition: finding.type, status: finding.status });
+      const stored = await this.#write(resource, finding, abort);
+      this.#failed.delete(key);
+      if (stored === undefined) return;
+      known.noteConditions(key, stored);
+      logger.info('condition written', { ...resource.ref, condition: type, status });
     } catch (error) {
       if (isNotFound(error)) return;
-      const count = (failures?.count ?? 0) + 1;
-      this.#failures.set(key, {
-        count,
-        notBefore: clock.now() + jitteredBackoffMs(RETRY, count, clock.random()),
-      });
+      this.#failed.set(key, clock.now());
       const reason = error instanceof KubeError ? error.reason : 'Error';
-      logger.warn('condition not written', { ...resource.ref, condition: finding.type, reason });
+      logger.warn('condition not written', { ...resource.ref, condition: type, reason });
     }
   }
 
   /** Forgets the failures of a resource that is gone. */
   forget(key: string): void {
-    this.#failures.delete(key);
+    this.#failed.delete(key);
   }
 
   /**
    * Puts the finding into the list of conditions as it is now, under the resource version that it was read with: whatever
-   * the operator, or another release, has written beside it stays.
+   * the operator, or another release, has written beside it stays. Undefined: the resource is gone.
    */
   async #write(
     { ref, apiVersion }: KnownResource,
     finding: FindingBesidePasses,
-    abort: AbortSignal,
-  ): Promise<KubeObject> {
+    signal: AbortSignal,
+  ): Promise<KubeObject | undefined> {
     const { kube, clock } = this.#deps;
-    const { kind, namespace, name, uid } = ref;
-    const at = { apiVersion, kind, namespace, name };
-    const call = { timeoutMs: WRITE_TIMEOUT_MS, signal: abort };
+    const { uid, ...at } = { apiVersion, ...ref };
+    const call = { timeoutMs: WRITE_TIMEOUT_MS, signal };
     const found = await kube.get(at, call);
-    if (found?.metadata.uid !== uid) throw gone(ref);
+    if (found?.metadata.uid !== uid) return undefined;
     const { resourceVersion } = found.metadata;
-    const status = statusWith(
-      found as Parameters<typeof statusWith>[0],
-      finding,
-      timestamp(clock.date().getTime()),
-    );
+    const now = timestamp(clock.date().getTime());
+    const status = statusWith(found as Parameters<typeof statusWith>[0], finding, now);
     const patch = { metadata: { uid, resourceVersion }, status };
     return kube.patch(at, patch, { type: 'merge', subresource: 'status', ...call });
   }
-}
-
-function gone({ kind, namespace, name }: KnownResource['ref']): KubeError {
-  const message = `${kind} ${namespace}/${name} is gone`;
-  return new KubeError({ code: 404, reason: 'NotFound', message, retry: 'never' });
 }
 
 /** Messages are not compared: they name times and codes that vary while the news is the same. */

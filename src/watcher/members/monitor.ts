@@ -5,6 +5,7 @@
  * asks again (docs/decisions/0078-an-idle-cluster-is-left-alone.md).
  */
 import type { ResourceRef } from '../../api/names.ts';
+import type { HealthPages } from '../../etcd/health-pages.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import type { StoreChange } from '../../kube/store.ts';
 import { textAt } from '../model/json.ts';
@@ -14,17 +15,7 @@ import { keyOf, refOf } from '../resources/owner-key.ts';
 import { differenceFrom, type Survey } from './agreement.ts';
 
 /** Asks members how they are, over connections that are kept. */
-export interface MemberHealth {
-  /**
-   * What the member at this address says of itself, in a word or two; equal texts mean that nothing changed. `well` is the only good
-   * one; undefined: it could not be asked, for reasons of this process. Never rejects.
-   */
-  ask(host: string): Promise<string | undefined>;
-  /** Nobody is asked there any more. */
-  forget(host: string): void;
-  /** Final. Requests under way end. */
-  close(): void;
-}
+export type MemberHealth = Pick<HealthPages, 'ask' | 'forget' | 'close'>;
 
 /** Asks all members of a cluster what a pass would ask them. */
 export interface Surveyor {
