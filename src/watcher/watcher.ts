@@ -49,8 +49,6 @@ class ResourceWatcher implements Watcher {
   readonly #workflows: WorkflowCheck;
   readonly #requests = new KnownRequests(of => this.#known.named(of));
   readonly #lists: WatchedLists;
-  /** Those that wait for nothing but what an operation made of its own members. */
-  readonly #deferred = new Set<string>();
   #loops: readonly Loop[] = [];
   #cancelAgain = (): void => {};
   #state: 'new' | 'running' | 'paused' | 'stopped' = 'new';
@@ -197,13 +195,11 @@ class ResourceWatcher implements Watcher {
   }
 
   #enqueue(key: string, priority: Priority = 'work'): void {
-    this.#deferred.delete(key);
     this.#queue.add(key, { priority });
   }
 
   /** Something has changed of the members of a cluster on which an operation is under way. */
   #defer(key: string): void {
-    if (!this.#queue.has(key)) this.#deferred.add(key);
     this.#queue.add(key, { afterMs: this.#timings.operationMs });
   }
 
@@ -219,8 +215,6 @@ class ResourceWatcher implements Watcher {
   }
 
   async #process(key: string, abort: AbortSignal): Promise<Processed> {
-    // The operation has ended, and the reconciliation that followed found its members as they are.
-    if (this.#deferred.delete(key) && this.#monitor.areAsReported(key)) return { outcome: 'skipped' };
     if (this.#known.get(key)?.isNew === true && !this.#creations.begin(key)) {
       this.#queue.add(key, { afterMs: this.#timings.reportEveryMs });
       return { outcome: 'skipped' };
@@ -233,8 +227,6 @@ class ResourceWatcher implements Watcher {
     );
     this.#metrics.signalSent(ref.kind, processed.outcome, (this.#clock.now() - began) / 1_000);
     if (processed.outcome === 'delivered' || abort.aborted) return processed;
-    // It waits for more now than for what its operation made meanwhile.
-    this.#deferred.delete(key);
     this.#deps.logger.warn('signal not delivered, will be retried', { ...ref, code: processed.code });
     return processed;
   }
@@ -260,7 +252,6 @@ class ResourceWatcher implements Watcher {
       return;
     }
     this.#known.remove(key);
-    this.#deferred.delete(key);
     this.#creations.end(key);
     this.#monitor.forget(key);
     this.#reports.writer.forget(key);
