@@ -81,9 +81,8 @@ export const CLUSTERS: Group = {
           `${ETCDCTL} endpoint hashkv --cluster -w json`,
         ],
         act: [
-          '`NOSPACE` lasts until it is disarmed, also when the database has room again. First make room: raise `spec.etcd.quotaBackendBytes` if the volumes have it, and wait until the rollout has restarted every member; or delete keys and continue as follows ([etcd](https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota)).',
-          `Compact to the present revision (etcd counts what that frees only after its next write, which may be another delete): \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. Then [defragment](#etcdmemberdatabasefragmented) each member, the leader last.`,
-          `At last, in both cases, disarm the alarm (earlier, the next write raises it again): \`${ETCDCTL} alarm disarm\`.`,
+          '`NOSPACE`: the operator makes room where it may, and disarms the alarm when every member has room. What it needs, such as a larger quota or the approval of a compaction, is in the condition `Progressing` ([NOSPACE](no-space.md)).',
+          `A compaction can be made by hand, too: to the present revision, \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. etcd counts what that frees only after its next write, which may be a delete; then the operator defragments.`,
           '`CORRUPT`: delete nothing. Take a snapshot of every member, and find the one whose hash differs at the same revision.',
         ],
         ends: 'When the alarm is disarmed.',

@@ -104,6 +104,8 @@ export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of pods: when the operator last defragmented their member, RFC 3339. */
 export const ANNOTATION_DEFRAGMENTED = `${GROUP}/defragmented`;
+/** Of pods: when etcd last applied a write that was tried through their member after NOSPACE, RFC 3339. */
+export const ANNOTATION_WRITE_SEEN = `${GROUP}/write-seen`;
 /** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */
 export const ANNOTATION_BACKUP_ASKED = `${GROUP}/backup-asked`;
 /** The CoreOS operator's annotation of pods: the etcd version they run, without leading `v`. */

@@ -164,6 +164,14 @@ export const OPERATION_FACTS = {
           : `defragment the member ${member} of ${target}, which answers nothing meanwhile`,
     },
   },
+  reclaimSpace: {
+    progress: [
+      'ReclaimingSpace',
+      'A database is full, and room is made in it; writes are admitted when every member has room.',
+    ],
+    why: 'etcd raised NOSPACE and refuses writes',
+    raisesBudget: true,
+  },
   hibernateCluster: {
     progress: ['Hibernating', 'Pods are being stopped; volumes remain.'],
     why: 'spec.hibernated is true',

@@ -2,8 +2,8 @@
 import type { IStatusResponse } from 'etcd3';
 import { EtcdClient } from './client.ts';
 import { MemberConnection, requireLeader } from './connection.ts';
-import { toEtcdError } from './failure.ts';
-import type { KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
+import { outcomeOf, toEtcdError } from './failure.ts';
+import type { History, KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
 import {
   EtcdError,
   type EtcdMember,
@@ -36,6 +36,11 @@ export type EtcdDeadlines = {
   readonly reception: number;
   /** Goes through the log. */
   readonly disarm: number;
+  /** A few dozen reads of one key, and two walks over the index. */
+  readonly history: number;
+  /** A member takes every version before the revision out of its database for it. */
+  readonly compact: number;
+  readonly tryWrite: number;
   /** For each gigabyte: seven to nine seconds where the disk is idle. */
   readonly defragment: number;
 };
@@ -51,6 +56,9 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   version: 2_000,
   reception: 2_000,
   disarm: 5_000,
+  history: 15_000,
+  compact: 1_800_000,
+  tryWrite: 5_000,
   defragment: 90_000,
 };
 
@@ -128,6 +136,21 @@ class DialledMember implements EtcdMember {
     });
   }
 
+  history(): Promise<History> {
+    return this.#call('history', async deadline => {
+      const { kv } = this.#member;
+      const every = { key: EVERY_KEY, range_end: EVERY_KEY, count_only: true, serializable: true };
+      const { header, count } = await kv.range(every, { deadline });
+      const compacted = await oldestReadable(header.revision, revision =>
+        kv.range({ key: READ_KEY, count_only: true, serializable: true, revision }, { deadline }),
+      );
+      const then = await kv.range({ ...every, revision: compacted }, { deadline });
+      const since = Number(BigInt(header.revision) - BigInt(compacted));
+      const { revision } = header;
+      return { revision, compacted, keys: Number(count), versions: Number(then.count) + since };
+    });
+  }
+
   hashKv(revision: string): Promise<StoreHash> {
     return this.#call('hashKv', async deadline => {
       const { hash, compact_revision } = await this.#member.hashKv(revision, deadline);
@@ -173,6 +196,27 @@ class DialledMember implements EtcdMember {
     return this.#call('disarm', deadline => this.#member.disarm(fromHex(memberId), alarm, deadline));
   }
 
+  compact(revision: string): Promise<void> {
+    return this.#call('compact', async deadline => {
+      // etcd counts as free what a compaction has freed only after further commits, which a database without space sees none of.
+      const last = BigInt(revision);
+      for (const each of [last - 2n, last - 1n, last].filter(some => some > 0n)) {
+        try {
+          await this.#etcd.kv.compact({ revision: String(each), physical: true }, { deadline });
+        } catch (error) {
+          if (!isCompacted(error)) throw error;
+        }
+      }
+    });
+  }
+
+  tryWrite(): Promise<void> {
+    return this.#call('tryWrite', async deadline => {
+      const { ID } = await this.#etcd.leaseClient.leaseGrant({ TTL: 60 }, { deadline });
+      await this.#etcd.leaseClient.leaseRevoke({ ID }, { deadline });
+    });
+  }
+
   defragment(bytes: number): Promise<void> {
     const gigabytes = Math.max(1, Math.ceil(bytes / 1e9));
     return this.#call('defragment', async deadline => {
@@ -211,6 +255,32 @@ class DialledMember implements EtcdMember {
       throw toEtcdError(error, { what, address });
     }
   }
+}
+
+/** By halves: etcd says of no revision that it was compacted but of one that it is asked for. */
+async function oldestReadable(
+  newest: string,
+  read: (revision: string) => Promise<unknown>,
+): Promise<string> {
+  let [oldest, readable] = [1n, BigInt(newest)];
+  while (oldest < readable) {
+    const middle = (oldest + readable) / 2n;
+    const isThere = await read(String(middle)).then(
+      () => true,
+      (error: unknown) => {
+        if (!isCompacted(error)) throw error;
+        return false;
+      },
+    );
+    if (isThere) readable = middle;
+    else oldest = middle + 1n;
+  }
+  return String(readable);
+}
+
+/** @param error that etcd's client throws */
+function isCompacted(error: unknown): boolean {
+  return /required revision has been compacted/.test(outcomeOf(error).details);
 }
 
 /** As it is on the wire: what is not etcd may leave out the header. */

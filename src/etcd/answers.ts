@@ -47,6 +47,18 @@ export interface KeyCount {
   readonly revision: string;
 }
 
+/** What a member keeps of the past. */
+export interface History {
+  /** Of the store when it answered. */
+  readonly revision: string;
+  /** The oldest revision that can be read: the last compaction, or 1. */
+  readonly compacted: string;
+  /** How many keys there are. */
+  readonly keys: number;
+  /** How many versions of keys there are, as far as one can see: those of that revision, and one for each revision since. */
+  readonly versions: number;
+}
+
 /** What one member says of versions (`/version`, answered locally). */
 export interface MemberVersion {
   /** Of its program. */

@@ -3,7 +3,7 @@
  * 64-bit ids and indexes are strings: they exceed what a JavaScript number holds exactly. Member and cluster
  * ids are lower-case hexadecimal without leading zeros, as etcdctl prints them.
  */
-import type { KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
+import type { History, KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
 
 /** Where one member is dialled: its pod IP; TLS is verified against `serverName`, the member's DNS name. */
 export interface MemberTarget {
@@ -41,6 +41,8 @@ export interface EtcdMember {
    * with `other` when the revision is a future one, or was compacted (at the very revision of the compaction it is not).
    */
   countKeys(revision?: string): Promise<KeyCount>;
+  /** What it keeps of the past: some tens of small reads, and two of {@link countKeys}. */
+  history(): Promise<History>;
   /** Fails with `other` when the revision is in the future of this member, or compacted. */
   hashKv(revision: string): Promise<StoreHash>;
   version(): Promise<MemberVersion>;
@@ -62,6 +64,17 @@ export interface EtcdMember {
   moveLeader(toMemberId: string): Promise<void>;
   /** Takes back an alarm that this member id (hexadecimal) raised. Nothing happens when it is not raised. */
   disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void>;
+  /**
+   * Forgets what keys were before this revision, on every member, and resolves when this one has taken it out of its database. Nothing
+   * happens when it was compacted already. It goes on when nobody waits for it any more.
+   */
+  compact(revision: string): Promise<void>;
+  /**
+   * Has etcd apply a write that leaves nothing behind, and answer as this member applied it: a lease of a minute is granted and revoked.
+   * A member that has no room refuses it, and raises NOSPACE; one that still counts an alarm refuses it too (server/etcdserver/apply, capped
+   * and quota; server/etcdserver/api/v3rpc/quota.go). Not to be called of a member without room. Fails with `no-space`.
+   */
+  tryWrite(): Promise<void>;
   /**
    * Copies the database without its free space. The member answers nothing else meanwhile, and goes on when nobody waits for it any more:
    * a linearizable read is answered when it has ended.
@@ -102,6 +115,7 @@ export interface EtcdPort {
  * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
  * - `refused`: a membership change that the server does not allow now (not enough healthy or started members, a learner
  *   that is not in sync, too many learners); `not-found`: no such member;
+ * - `no-space`: writes are refused, as the database is full or an alarm stands;
  * - `denied`: authentication or permission; `corrupt`: a snapshot that is not what was sent; `other`: anything else, in etcd's words.
  */
 export type EtcdErrorCode =
@@ -111,6 +125,7 @@ export type EtcdErrorCode =
   | 'learner'
   | 'refused'
   | 'not-found'
+  | 'no-space'
   | 'denied'
   | 'corrupt'
   | 'other';

@@ -34,6 +34,8 @@ function stepsOf(world: OperatorWorld): Given {
     moveLeader: { kind: 'moveLeader', from: 'example-0', to: member, toId: id },
     compareKeys: { kind: 'compareKeys', members: [pod] },
     defragmentMember: { kind: 'defragmentMember', member, id, uid: podUid, because },
+    compactHistory: { kind: 'compactHistory', revision: '7' },
+    disarmNoSpace: { kind: 'disarmNoSpace', alarms: [id], members: [{ ...pod, id }] },
     stopMember: { kind: 'stopMember', member, uid: podUid, claimUid, purpose: 'hibernation', because },
     labelClaim: { kind: 'labelClaim', claim: member, uid: claimUid, labels: { a: 'b' }, annotations: {} },
     labelPods: { kind: 'labelPods', pods: [{ ...pod, labels: { a: 'b' } }] },

@@ -219,11 +219,12 @@ describe('a changed specification', LONG, () => {
   it('that raises the quota reaches members that are out of space', async () => {
     const world = await created();
     const alarm = (alarms: string[]) => {
-      for (const process of world.etcd.clusters[0]?.processes ?? []) process.alarms = alarms;
+      for (const process of world.etcd.clusters[0]?.processes ?? [])
+        Object.assign(process, { alarms: [...alarms], dbSize: 2 ** 31 });
     };
-    alarm(['memberID:1 alarm:NOSPACE']);
+    alarm(['memberID:1 alarm:NOSPACE ']);
     await edit(world, { etcd: { logLevel: 'warn' } });
-    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect((await world.run()).decision).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
     await edit(world, { etcd: { quotaBackendBytes: '4Gi' } });
     expect((await world.lookCompared()).decision).toMatchObject({
       kind: 'operate',

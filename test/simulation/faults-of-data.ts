@@ -25,6 +25,19 @@ const filled: Fault = ({ etcd, ticks }, random) => {
   return `${found.name} ${found.disk.bytes ?? 'compacted'}`;
 };
 
+/** One database reaches its quota: by live data, by history, or by pages that are free. */
+const full: Fault = ({ etcd, ticks }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  const why = random.pick(['live data', 'history', 'free pages']) ?? '';
+  const { disk, quota, clusterId } = found;
+  disk.bytes = Math.round(1.01 * quota);
+  Object.assign(disk, { free: why === 'free pages' ? Math.round(0.6 * disk.bytes) : 0, filledAt: ticks });
+  etcd.space.setHistory(clusterId, why === 'history' ? 0.7 : 0);
+  etcd.space.raise(found);
+  return `${found.name} ${why}`;
+};
+
 /** Keys were deleted and compacted: their space in the file is free. */
 const fragmented: Fault = ({ etcd }, random) => {
   const found = random.pick([...etcd.processes.values()]);
@@ -61,7 +74,7 @@ const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
   return 'added';
 };
 
-/** Users fix what only they can fix. */
+/** Users fix what only they can fix: they make room, and leave the alarm of space to the operator. */
 export function mendData({ etcd }: SimWorld): void {
   for (const process of etcd.processes.values())
     if (process.alarm !== undefined) etcd.set(process, { alarm: undefined });
@@ -69,7 +82,7 @@ export function mendData({ etcd }: SimWorld): void {
     Object.assign(disk, { bytes: undefined, free: 0, rottenSince: undefined });
 }
 
-export const faultsOfData = { alarmed, filled, fragmented, rotten, voterAddedByHand } satisfies Record<
+export const faultsOfData = { alarmed, filled, full, fragmented, rotten, voterAddedByHand } satisfies Record<
   string,
   Fault
 >;

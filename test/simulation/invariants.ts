@@ -8,6 +8,7 @@ import { type Around, GroundTruth } from './ground-truth.ts';
 import { RequestInvariants } from './invariants-of-requests.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart, type RestartWorld } from './invariants-of-restarts.ts';
+import { faultOfDisarm } from './invariants-of-space.ts';
 import { faultOfEnd } from './invariants-of-upgrades.ts';
 import type { Attempt } from './sim-calls.ts';
 import type { EtcdAudit, SimEtcd } from './sim-etcd.ts';
@@ -149,6 +150,22 @@ export class Invariants implements EtcdAudit {
   defragmenting({ name }: Process): void {
     const fault = this.acting && faultOfRestart(this.#restartWorld(), name, this.acting);
     if (fault !== undefined) throw new Breach(`${name} is defragmented: ${fault}`);
+  }
+
+  /** Before every member has room the next write would raise it again; CORRUPT is a person's to take back, but for what a snapshot brought. */
+  disarming(leader: Process, id: string, alarm: 'NOSPACE' | 'CORRUPT'): void {
+    const { acting } = this;
+    if (acting === undefined || acting.step?.kind === 'disarmAlarms') return;
+    const fault =
+      alarm === 'CORRUPT' ? 'the operator does so' : faultOfDisarm(this.#etcd(), { leader, id, attempt: acting });
+    if (fault !== undefined) throw new Breach(`${alarm} of ${id} is disarmed: ${fault}`);
+  }
+
+  /** Watches and reads of the past are lost with it. */
+  compacting(_leader: Process, revision: string): void {
+    const approvals = this.acting?.step?.plannedUpon?.approvals ?? [];
+    if (this.acting !== undefined && !approvals.some(({ ids }) => ids.some(id => id.endsWith(` ${revision}`))))
+      throw new Breach(`history before revision ${revision} is compacted, and nobody has approved of it`);
   }
 
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void {

@@ -262,6 +262,26 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     at('defragmentations', 'transferLeadership(situation, waiting, name)', '[]'),
   ),
   without(
+    'NOSPACE is disarmed while a member has no room',
+    'noSpaceWhileOneHasNoRoom',
+    at('causeOf', '!hasRoom(member)', 'false'),
+  ),
+  without(
+    'NOSPACE is disarmed while CORRUPT stands',
+    'noSpaceWhileOneHasNoRoom',
+    at('fillings', "alarm === 'CORRUPT'", 'false'),
+  ),
+  without(
+    'history is compacted that nobody has approved of',
+    'databasesAreFull',
+    at('whenDecided', "'approval' in answer", 'true'),
+  ),
+  without(
+    'no write is tried after NOSPACE was disarmed',
+    'databasesAreFull',
+    at('disarmNoSpace', 'step.members', '[]'),
+  ),
+  without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
     at('ownedObjects', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),

@@ -59,7 +59,7 @@ function faultOfStop(look: Look, row: Row, step: Restart): string | undefined {
 }
 
 /** Its only complaint is that its database is full, which a larger quota cures. */
-function isFull(look: Look, row: Row): boolean {
+export function isFull(look: Look, row: Row): boolean {
   const probe = look.observation.probes[nameOf(row)];
   return probe?.answered === true && probe.read.ok && probe.errors.every(error => error.includes('NOSPACE'));
 }

@@ -7,7 +7,7 @@ import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/nam
 import type { Decision, Step } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
-import { faultOfRestart } from './oracle-of-restarts.ts';
+import { faultOfRestart, isFull } from './oracle-of-restarts.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
@@ -73,9 +73,16 @@ export function forbidden(
     case 'defragmentMember':
       return faultOfRestart(look, step);
     case 'moveLeader':
-      return look.voters.some(row => row.id === step.toId && isWell(look, row))
+      // One whose database is full leads as any other.
+      return look.voters.some(row => row.id === step.toId && (isWell(look, row) || isFull(look, row)))
         ? undefined
         : 'who is to lead is no voter that is seen well';
+    case 'disarmNoSpace':
+      return faultOfDisarm(look);
+    case 'compactHistory':
+      return actor.approvals?.some(({ ids }) => ids.some(id => id.endsWith(` ${step.revision}`))) === true
+        ? undefined
+        : 'nobody approved that history goes';
     case 'fenceMembers':
     case 'switchIncarnation':
     case 'requestRestore':
@@ -109,6 +116,15 @@ function faultOfAdd(look: Look, { member, peerUrl }: Of<'addLearner'>): string |
   return rows.length > observation.cluster.config.size
     ? 'there are more members than are asked for'
     : undefined;
+}
+
+/** The next write would raise it again (op-guide/maintenance, "Space quota"); CORRUPT is looked into before anything is written. */
+function faultOfDisarm({ rows, observation: { probes } }: Look): string | undefined {
+  if (rows.length === 0) return 'the members are not known';
+  const silent = rows.find(row => probes[nameOf(row)]?.answered !== true);
+  if (silent !== undefined) return `nobody knows whether ${nameOf(silent)} has room`;
+  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  return errors.some(error => error.includes('CORRUPT')) ? 'CORRUPT stands' : undefined;
 }
 
 /** As a voter it counts against quorum (learning/design-learner): nobody else may be away, and it must never start empty. */

@@ -25,6 +25,7 @@ import {
   votersOf,
 } from './sim-raft.ts';
 import { connected, countOf, flagsOf, hashOf, raising, revisionOf, rowOf, withRow } from './sim-lookups.ts';
+import { quotaIn, SimSpace } from './sim-space.ts';
 import {
   agreedOn,
   isBefore,
@@ -55,6 +56,10 @@ export interface EtcdAudit {
   crashed(name: string, version: string, message: string): void;
   /** Before the request is carried out. */
   changing(what: 'add' | 'promote' | 'remove', leader: Process, row: Row | undefined): void;
+  /** Before an alarm of the member with this id is taken back. */
+  disarming(leader: Process, id: string, alarm: 'NOSPACE' | 'CORRUPT'): void;
+  /** Before history goes. */
+  compacting(leader: Process, revision: string): void;
   /** Before a member rewrites its file. */
   defragmenting(process: Process): void;
 }
@@ -73,6 +78,7 @@ export class SimEtcd {
   readonly restored = new Set<string>();
   /** Clusters that clients have found. */
   readonly open = new Set<string>();
+  readonly space = new SimSpace();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
   /** The leader raises the version of the cluster. */
@@ -135,6 +141,7 @@ export class SimEtcd {
       frozen: false,
       zone: 0,
       hidden: false,
+      quota: quotaIn(flags),
       alarm: undefined,
       isLeader: false,
       serves: false,
@@ -326,7 +333,8 @@ export class SimEtcd {
     const open = [...this.processes.values()].filter(({ clusterId }) => this.open.has(clusterId));
     const asked = this.#random.pick(open.filter(({ serves, frozen }) => serves && !frozen));
     const leader = asked && this.leaderSeenBy(asked);
-    if (leader === undefined || !this.hasQuorum(leader)) return;
+    if (asked === undefined || leader === undefined || !this.hasQuorum(leader)) return;
+    if (this.space.refuses(asked)) return;
     this.#values += 1;
     const done = this.propose(leader, { value: this.#values });
     const index = leader.disk.log.length;
@@ -452,9 +460,28 @@ export class SimEtcd {
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),
-      disarm: id =>
+      history: () =>
+        call('history', asked => {
+          this.#lead(asked);
+          return this.space.history(asked);
+        }),
+      compact: revision =>
+        call('compact', asked => {
+          const leader = this.#lead(asked);
+          this.#audit.compacting(leader, revision);
+          this.space.compact(leader, revision, this.disks.values());
+        }),
+      tryWrite: () =>
+        call('tryWrite', asked => {
+          this.#lead(asked);
+          this.space.tryWrite(asked);
+        }),
+      disarm: (id, alarm) =>
         call('disarm', asked => {
-          this.#change(this.#lead(asked));
+          const leader = this.#lead(asked);
+          this.#audit.disarming(leader, id, alarm);
+          this.#change(leader);
+          if (alarm === 'NOSPACE') this.space.disarm(asked.clusterId, id);
           for (const raiser of raising([...this.processes.values()], id))
             this.set(raiser, { alarm: undefined });
         }),
@@ -489,6 +516,7 @@ export class SimEtcd {
       errors: [
         ...(leaderId === undefined ? ['etcdserver: no leader'] : []),
         ...(asked.alarm === undefined ? [] : [asked.alarm]),
+        ...this.space.linesOf(asked.clusterId),
       ],
     };
   }

@@ -90,7 +90,9 @@ export interface Process {
   hidden: boolean;
   /** The leader sends it its database. */
   receiving?: boolean;
-  /** An alarm that it raises. */
+  /** Bytes that its database may have. */
+  readonly quota: number;
+  /** An alarm that it raises, other than of space ({@link SimSpace}). */
   alarm: string | undefined;
   /** The leader that it last followed. A learner that is cut off goes on naming it: learners hold no elections. */
   lastLeader?: string;

@@ -214,6 +214,7 @@ export class SimWatcher {
     if (process === undefined) return 'unreachable';
     if (process.frozen || process.hidden || !process.serves) return 'no answer';
     if (process.alarm !== undefined && process.alarm !== '') return process.alarm;
+    if (etcd.space.alarmsOf(process.clusterId).length > 0) return 'ALARM NOSPACE';
     const leader = etcd.leaderSeenBy(process);
     return leader !== undefined && etcd.hasQuorum(leader) ? 'well' : 'no leader';
   }

@@ -191,11 +191,13 @@ export class EtcdProcessCluster {
   static async start(options: {
     readonly version: string;
     readonly size: number;
+    /** Of each member, besides those that every start needs. */
+    readonly flags?: readonly string[];
   }): Promise<EtcdProcessCluster> {
     const cluster = new EtcdProcessCluster(await etcdBinary(options.version));
     for (let serial = 0; serial < options.size; serial += 1) await cluster.#create();
     const initial = cluster.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
-    for (const member of cluster.members) member.start([`--initial-cluster=${initial}`]);
+    for (const member of cluster.members) member.start([`--initial-cluster=${initial}`, ...(options.flags ?? [])]);
     try {
       await Promise.all(cluster.members.map(member => member.untilHealthy()));
     } catch (error) {

@@ -26,6 +26,7 @@ import { memberViews } from '../../planner/model/member-view.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
 import { currentHashes } from '../../planner/report/key-hashes.ts';
+import { spaceAlarms } from '../../planner/checks/space.ts';
 import { keysExpected } from '../../planner/operations/restore/seed.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { backupsOfCluster } from './backups.ts';
@@ -39,7 +40,7 @@ import { podFacts } from './pod-facts.ts';
 import { serviceFacts } from './service-facts.ts';
 import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
-import { type ClusterAddress, countKeys, probeMembers } from './probe.ts';
+import { type ClusterAddress, countKeys, probeMembers, readHistory } from './probe.ts';
 import { learnersReceiving } from './reception.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
@@ -136,11 +137,16 @@ export function expectedIdOf(
   );
 }
 
-/** With what is known of the keys of the members, where it is needed. */
+/** With what is known of the keys of the members and of their history, where it is needed. */
 async function withKeys(deps: Ports, { cluster, observation, address }: Looked): Promise<Seen> {
   const expected = keysExpected(observation);
-  if (expected === undefined)
-    return { cluster, observation: { ...observation, hashes: currentHashes(observation) } };
+  if (expected === undefined) {
+    const history = spaceAlarms(observation).length === 0 ? undefined : await readHistory(deps.etcd, address, observation);
+    return {
+      cluster,
+      observation: { ...observation, hashes: currentHashes(observation), ...(history && { history }) },
+    };
+  }
   const seedKeys = await countKeys(deps.etcd, address, { ...observation, revision: expected.revision });
   return { cluster, observation: { ...observation, seedKeys } };
 }

@@ -12,6 +12,7 @@ import {
   ANNOTATION_REPLACED_CONTAINER,
   ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
+  ANNOTATION_WRITE_SEEN,
   CLIENTS_ADMITTED,
   CLIENTS_WITHDRAWN,
   isReservedKey,
@@ -98,6 +99,7 @@ function notesOf(
   | 'settledIn'
   | 'authorities'
   | 'defragmentedAt'
+  | 'writeSeenAt'
 > {
   return {
     leftBy: annotations[ANNOTATION_LEFT_BY],
@@ -109,6 +111,7 @@ function notesOf(
     settledIn: annotations[ANNOTATION_SETTLED],
     authorities: readAuthorities(annotations[ANNOTATION_AUTHORITIES]),
     defragmentedAt: parseTimestamp(annotations[ANNOTATION_DEFRAGMENTED]),
+    writeSeenAt: parseTimestamp(annotations[ANNOTATION_WRITE_SEEN]),
   };
 }
 

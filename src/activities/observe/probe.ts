@@ -2,7 +2,7 @@
 import { CLIENT_PORT, memberHost } from '../../api/names.ts';
 import { type Credentials, EtcdError, type EtcdMember, type EtcdPort } from '../../etcd/port.ts';
 import type { MemberProbe } from '../../planner/model/member-probe.ts';
-import type { KeysFact, Membership, PodFacts } from '../../planner/model/observation.ts';
+import type { HistoryFact, KeysFact, Membership, PodFacts } from '../../planner/model/observation.ts';
 import { messageOf } from '../../api/values/message-of.ts';
 import type { ClientAccess } from './certificate-secrets.ts';
 
@@ -138,6 +138,28 @@ async function membershipThrough(members: readonly EtcdMember[]): Promise<Member
     }
   }
   return { known: false, message };
+}
+
+/** What the first voter that answers keeps of the past. */
+export async function readHistory(
+  etcd: EtcdPort,
+  cluster: ClusterAddress,
+  { pods, probes }: { readonly pods: readonly PodFacts[]; readonly probes: EtcdFacts['probes'] },
+): Promise<HistoryFact> {
+  const pod = pods.find(({ name }) => {
+    const probed = probes[name];
+    return probed?.answered === true && probed.read.ok && !probed.isLearner;
+  });
+  if (pod?.ip === undefined) return { ok: false, message: 'no member answers' };
+  let member: EtcdMember | undefined;
+  try {
+    member = dial(etcd, cluster, { name: pod.name, ip: pod.ip });
+    return { ok: true, ...(await member.history()) };
+  } catch (error) {
+    return { ok: false, message: messageOf(error) };
+  } finally {
+    member?.close();
+  }
 }
 
 /** How many keys the first member that answers has at this revision: of a cluster of one, as a restore makes it. */

@@ -20,10 +20,12 @@ import { applyObjects } from './apply-objects.ts';
 import { awaitAgreement, awaitMembers, awaitQuorum, awaitVersion } from './await-members.ts';
 import { awaitQuiet } from './await-quiet.ts';
 import { bootstrapMembers } from './bootstrap-members.ts';
+import { compactHistory } from './compact-history.ts';
 import { compareKeys } from './compare-keys.ts';
 import { createMember } from './create-member.ts';
 import { defragmentMember } from './defragment-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './delete.ts';
+import { disarmNoSpace } from './disarm-no-space.ts';
 import { ensureObjects } from './ensure-objects.ts';
 import { expandClaim } from './expand-claim.ts';
 import { forceDeletePods } from './force-delete-pods.ts';
@@ -64,10 +66,12 @@ const PERFORMED = {
   bootstrapMembers,
   remakeMembers,
   concludeRestore,
+  compactHistory,
   createMember,
   defragmentMember,
   deletePods,
   disarmAlarms,
+  disarmNoSpace,
   ensureObjects,
   expandClaim,
   fenceMembers,

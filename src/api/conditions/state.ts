@@ -109,7 +109,7 @@ export const STATE_CONDITIONS = {
       MembersMissing: ['The cluster has fewer members than its specification requests.', WAIT],
       AlarmRaised: [
         'etcd raised NOSPACE or CORRUPT.',
-        'NOSPACE lasts until it is disarmed. First make room: raise spec.etcd.quotaBackendBytes and wait for the rollout, or delete keys, compact, and defragment each member. Then run: etcdctl alarm disarm. CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
+        'NOSPACE: the operator disarms it when every member has room. Where it needs a decision, Progressing says which (docs/operations/no-space.md). CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
       ],
       Hibernated: ['The cluster is hibernated as requested.', 'Set spec.hibernated to false to resume it.'],
       NotCreated: ['Nothing was created.', 'Read the other conditions.'],

@@ -39,6 +39,10 @@ export const DATA_OBSTACLES = {
     'A database is nearly as large as its quota.',
     'Raise spec.etcd.quotaBackendBytes, or compact and defragment.',
   ],
+  DatabaseFull: [
+    'A database has reached its quota, and etcd refuses writes. Nothing that may be done without being asked makes enough room.',
+    'Do what the message says: raise spec.etcd.quotaBackendBytes, or delete keys (docs/operations/no-space.md).',
+  ],
   DataNotCompared: ['It is not known whether the members hold the same keys.', WAIT],
   DataDiffers: [
     'The members do not hold the same keys.',

@@ -1,6 +1,6 @@
 /** Who leads next when the leader is about to go. */
 import { MOST_LAG } from './gates.ts';
-import { isHealthy, type MemberView } from '../model/member-view.ts';
+import { isServing, type MemberView } from '../model/member-view.ts';
 
 /**
  * The voter to hand over to: level with the most advanced one, not one of `waiting` (which are about to go themselves) where
@@ -11,7 +11,7 @@ export function successorOf(
   leaving: string,
   waiting: readonly string[] = [],
 ): MemberView | undefined {
-  const others = views.filter(view => !view.isLearner && isHealthy(view) && view.name !== leaving);
+  const others = views.filter(view => !view.isLearner && isServing(view) && view.name !== leaving);
   const applied = ({ probe }: MemberView): number => Number(probe?.raftAppliedIndex ?? 0);
   const newest = Math.max(...others.map(applied));
   const level = others.filter(view => newest - applied(view) < MOST_LAG);

@@ -1,4 +1,22 @@
-/** Alarms of etcd as users read them, with member ids as etcdctl and the status write them, and how an alarm ends. Pure. */
+/** Alarms of etcd as users read them, with member ids as etcdctl and the status write them. Pure. */
+import type { MemberProbe } from './member-probe.ts';
+
+/** An alarm that etcd keeps until it is disarmed. */
+export interface Alarm {
+  /** Of the member that raised it, in hexadecimal; it may be no member any more. */
+  readonly memberId: string;
+  readonly alarm: 'NOSPACE' | 'CORRUPT';
+}
+
+/** The alarms that stand: every member lists those of all members (etcd, server/etcdserver/api/v3rpc/maintenance.go, Status). */
+export function alarmsOf(probes: Readonly<Record<string, MemberProbe>>): readonly Alarm[] {
+  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  return [...new Set(errors)].toSorted().flatMap(text => {
+    const [, id, alarm] = /memberID:(\d+)\s+alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
+    if (id === undefined) return [];
+    return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
+  });
+}
 
 /** An error that a member reports, with the id of an alarm in hexadecimal: etcd writes it as a decimal number there. */
 export function alarmText(error: string): string {
@@ -11,19 +29,4 @@ export function alarmText(error: string): string {
 /** Whether an error is that etcd refuses writes because a database is full: such a member answers, reads and votes. */
 export function isNoSpace(error: string): boolean {
   return error.includes('NOSPACE');
-}
-
-/** What ends NOSPACE, in the order in which it has to be done; nothing ends it by itself. */
-export function endOfNoSpace({
-  namespace,
-  name,
-}: {
-  readonly namespace: string;
-  readonly name: string;
-}): string {
-  return (
-    'etcd refuses writes until the alarm is disarmed, also when its database has room again. ' +
-    'First make room: raise spec.etcd.quotaBackendBytes and wait for the rollout, or delete keys, compact, and defragment each member. ' +
-    `Then disarm it: kubectl -n ${namespace} exec svc/${name}-client -c etcd -- etcdctl alarm disarm`
-  );
 }

@@ -1,6 +1,7 @@
 /** The members as a quorum lists them, each with what Kubernetes and the member itself say. */
 import { domainFault, domainIn } from '../../api/derived/domain.ts';
 import { bySerial, isNameOfMember, memberName, nextSerial } from '../../api/names.ts';
+import { isNoSpace } from './alarms.ts';
 import { lastSerialOf, peerUrlOf } from './identity.ts';
 import { type AnsweredProbe, leads } from './member-probe.ts';
 import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
@@ -81,6 +82,11 @@ export function nextMember({
 /** A voter that answers, has a leader and raises no alarm. */
 export function isHealthy(view: MemberView): boolean {
   return view.probe !== undefined && view.probe.read.ok && view.probe.errors.length === 0;
+}
+
+/** The same, or one that has no space: it answers, reads, votes and may lead. */
+export function isServing({ probe }: MemberView): boolean {
+  return probe !== undefined && probe.read.ok && probe.errors.every(isNoSpace);
 }
 
 /** Its pod is there, and nobody is ending it. */

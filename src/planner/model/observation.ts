@@ -8,6 +8,7 @@ import type { ClusterConfig } from '../../api/defaults/etcd-cluster.ts';
 import type { EtcdCluster, EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { FirstStart } from '../../objects/first-start.ts';
 import type { TrustedAuthorities } from '../../objects/trusted.ts';
+import type { History } from '../../etcd/answers.ts';
 import type { MemberProbe } from './member-probe.ts';
 import type { TlsFacts } from './tls-facts.ts';
 
@@ -116,6 +117,8 @@ export interface PodFacts {
   readonly container?: string | undefined;
   /** When its member was last defragmented, in milliseconds since the epoch. */
   readonly defragmentedAt?: number | undefined;
+  /** When a write that was tried through its member after NOSPACE was last applied, in milliseconds since the epoch. */
+  readonly writeSeenAt?: number | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */
   readonly imageReplacedAt?: number | undefined;
   /** What etcd runs from, and with which its member was ready before that was replaced. */
@@ -208,6 +211,9 @@ export type KeysFact =
   | { readonly ok: true; readonly keys: number }
   | { readonly ok: false; readonly message: string };
 
+/** What is kept of the past, as one member says it, or why that is not known. */
+export type HistoryFact = ({ readonly ok: true } & History) | { readonly ok: false; readonly message: string };
+
 /** The member list as a quorum knows it (a linearizable list), or why it is not known. */
 export type Membership =
   | {
@@ -256,6 +262,8 @@ export interface Observation {
   readonly hashes?: Readonly<Record<string, HashFact>> | undefined;
   /** Of the first member of a restore, at the revision that it opened with; asked only when its backup says how many there must be. */
   readonly seedKeys?: KeysFact | undefined;
+  /** Asked only while NOSPACE stands. */
+  readonly history?: HistoryFact | undefined;
   /** Absent: the specification asks for plain text. */
   readonly tls?: TlsFacts | undefined;
   /** The EtcdBackups that are about this cluster. */

@@ -21,6 +21,7 @@ import { planTotalLoss } from './restore/after-total-loss.ts';
 import { planRestoreCompletion, planRestore } from './restore/index.ts';
 import { restoreCluster } from './restore/operation.ts';
 import { continueRollout, planRollout, rolloutCluster, waitInRollout } from './rollout/index.ts';
+import { planSpace, reclaimSpace } from './space/index.ts';
 import { planStamps } from './stamps/claims.ts';
 import { planLostDomain } from './stamps/lost-domain.ts';
 import { planIdentityCompletion } from './stamps/identity-completion.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS: {
   rolloutCluster,
   moveLeader,
   defragmentMembers,
+  reclaimSpace,
   hibernateCluster,
   wakeCluster,
   repairCluster,
@@ -86,6 +88,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   // A member whose volume is there comes back sooner by a start than by any change of the membership. Before
   // upgrades, which may be blocked for long (docs/decisions/0043-repair-comes-first.md).
   planRepair,
+  // While etcd has no space no member is healthy, so every change of the membership, of the version or of a setting would wait for it.
+  planSpace,
   // Lost members go, learners finish and the size is reached before healthy members are touched.
   planMembershipOrCause,
   // Members are repaired and replaced under a foreign object of our name; nothing else is done.

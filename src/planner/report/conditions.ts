@@ -1,5 +1,5 @@
 /** The conditions of a cluster: True, False and Unknown are three different things. */
-import { alarmText, endOfNoSpace, isNoSpace } from '../model/alarms.ts';
+import { alarmText, isNoSpace } from '../model/alarms.ts';
 import { type ConditionFinding, finding, type ReasonOf } from '../../api/conditions/catalogue.ts';
 import { OPERATION_FACTS } from '../../api/operations.ts';
 import { readinessOfCluster } from '../../api/derived/readiness.ts';
@@ -14,6 +14,7 @@ import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import { awaitsSuccessor } from '../model/replacements.ts';
+import { causeOf } from '../checks/space.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 import { backedUp } from '../model/backups-of-cluster.ts';
@@ -219,8 +220,8 @@ function alarmed(situation: Situation): ConditionFinding | undefined {
   const alarms = errors.filter(error => /NOSPACE|CORRUPT/.test(error));
   if (alarms.length === 0) return undefined;
   const said = [...new Set(alarms)].map(alarmText).join('; ');
-  const end = alarms.some(isNoSpace) ? `; ${endOfNoSpace(situation.cluster)}` : '';
-  return finding('Healthy', 'AlarmRaised', `${said}${end}`);
+  const why = alarms.some(isNoSpace) ? `; etcd refuses writes: ${causeOf(situation).message}` : '';
+  return finding('Healthy', 'AlarmRaised', `${said}${why}`);
 }
 
 function healthyMembers({ situation, members }: Findings, changing: Changing): ConditionFinding {

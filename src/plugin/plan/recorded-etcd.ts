@@ -94,6 +94,9 @@ function silent(why: string): EtcdMember {
     removeMember: refuse,
     moveLeader: refuse,
     defragment: refuse,
+    history: refuse,
+    compact: refuse,
+    tryWrite: refuse,
     disarm: refuse,
     async *snapshot() {
       yield await refuse();

@@ -2,7 +2,7 @@
 import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import { conditionLines } from './conditions.ts';
 import { field, type Line, type Span, table, toned, type Tone } from './lines.ts';
-import { bytes } from './sizes.ts';
+import { bytes } from '../../api/values/sizes.ts';
 import { age } from './times.ts';
 
 export function backupLines(backups: readonly EtcdBackup[], now: number): readonly Line[] {

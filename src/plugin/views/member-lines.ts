@@ -3,7 +3,7 @@ import type { EtcdCluster, MemberHealth } from '../../api/schemas/types.ts';
 import type { AskedNow, MemberAsked } from '../members/asked.ts';
 import { alarmsOf } from './alarms.ts';
 import { type Line, type Span, table, toned, type Tone } from './lines.ts';
-import { bytes } from './sizes.ts';
+import { bytes } from '../../api/values/sizes.ts';
 
 const HEALTH: Readonly<Record<MemberHealth, Tone>> = { Healthy: 'good', Unhealthy: 'bad', Unknown: 'warn' };
 

@@ -93,9 +93,12 @@ test('the backup was taken when there was no space left: its alarms are taken ba
   await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: VERSION }));
   await awaitRunning(world, place(name), 200_000);
   await restores.etcdctl(name, 'put', 'colour', 'green');
+  // There is room, so the operator would disarm it.
+  await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: VERSION, paused: true }));
   await raiseAlarm(name);
   await expect(restores.etcdctl(name, 'put', 'colour', 'red')).rejects.toThrow('database space exceeded');
   await restores.backUp('when-full', name);
+  await world.kube.apply(manifest(NAMESPACE, name, { size: 1, version: VERSION, paused: false }));
   await restoreInPlace('unfull', name, 'when-full');
   expect(await restores.etcdctl(name, 'alarm', 'list')).toBe('');
   expect(await restores.etcdctl(name, 'get', 'colour', '--print-value-only')).toBe('green');

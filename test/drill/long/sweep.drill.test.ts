@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import type { StepKind } from '../../../src/planner/model/decision.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';
+import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { openOperations, type Operations } from '../../stack/drill/operations.ts';
 import type { ActivityName } from '../../stack/drill/timeline.ts';
 import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
@@ -46,6 +47,8 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   awaitAgreement: [],
   compareKeys: [],
   defragmentMember: ['defragment every member'],
+  compactHistory: [],
+  disarmNoSpace: ['end NOSPACE'],
   expandClaim: [],
   labelClaim: [],
   labelPods: [],
@@ -118,6 +121,24 @@ const defragment: Swept = {
   lost: 0,
 };
 
+/** As if the database were full, which has room: the alarm is disarmed, and a write is tried. */
+const endNoSpace: Swept = {
+  title: 'end NOSPACE',
+  operation: 'reclaimSpace',
+  begin: () => raiseNoSpace(),
+  size: SIZE,
+  lost: 0,
+};
+
+/** What etcd does itself when the database of a member has reached its quota. */
+async function raiseNoSpace(): Promise<void> {
+  const [endpoint = ''] = await readyEndpoints(world(), at.namespace, at.name);
+  const post = (call: string, body: object): Promise<Response> =>
+    fetch(`http://${endpoint}/v3/maintenance/${call}`, { method: 'POST', body: JSON.stringify(body) });
+  const { header } = (await (await post('status', {})).json()) as { header: { member_id: string } };
+  await post('alarm', { action: 'ACTIVATE', memberID: header.member_id, alarm: 'NOSPACE' });
+}
+
 const struck: Record<string, Set<string>> = {};
 
 /** Fails unless a kill came after each step of the planner that this sweep is to meet. */
@@ -169,7 +190,7 @@ test('scaling up and down survives the death of the operator in each step', asyn
   expectNoneMissed(down);
 }, 1_800_000);
 
-test.each([replaceLost, replaceHealthy, defragment])(
+test.each([replaceLost, replaceHealthy, defragment, endNoSpace])(
   '$title',
   async replace => {
     const operations = await openOperations(world(), at);

@@ -22,6 +22,8 @@ export type FakeProcess = {
   dbSize: number;
   /** Of its file: bytes that nothing is in. */
   dbFree: number;
+  /** In bytes, as it was started with. */
+  quota: number;
   raftApplied: number;
   alarms: string[];
   /** Its keys are not those of the others. */
@@ -40,6 +42,14 @@ export class FakeCluster {
   revision = 1;
   /** How many keys there are, at every revision. */
   keys = 0;
+  /** How many versions of them there are; absent: one of each. */
+  versions: number | undefined;
+  /** The oldest revision that can be read. */
+  compacted = 1;
+  /** Whether a member does not answer when it is asked to disarm, as etcd 3.5.3 (etcd 17318). */
+  disarmFails: (process: FakeProcess) => boolean = () => false;
+  /** Members through which a write was tried and not refused by an alarm. */
+  readonly writesTried: string[] = [];
   /** Why they are not counted. */
   countFails: EtcdErrorCode | undefined;
   term = 1;

@@ -9,6 +9,7 @@ import { createSecureContext } from 'node:tls';
 import { isAtLeast, minorOf } from '../../../src/api/versions/compare.ts';
 import { initialClusterId, initialMemberId } from '../../../src/etcd/cluster-id.ts';
 import type {
+  History,
   KeyCount,
   MemberList,
   MemberStatus,
@@ -102,8 +103,10 @@ export class FakeEtcd implements EtcdPort {
       awaitsEntry: isNew && cluster.joinersAwaitEntry,
       dbSize: 20480,
       dbFree: 0,
+      quota: Number(flags['quota-backend-bytes'] ?? 2 ** 31),
       raftApplied: 8,
-      alarms: [],
+      // They are stored in the cluster.
+      alarms: [...new Set([...cluster.processes].flatMap(({ alarms }) => alarms))],
       corrupt: false,
       storage: undefined,
     };
@@ -198,6 +201,9 @@ export class FakeEtcd implements EtcdPort {
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
       defragment: () => call('defragment', defragment),
+      history: () => call('history', historyOf),
+      compact: revision => call('compact', asked => compact(asked, revision)),
+      tryWrite: () => call('tryWrite', tryWrite),
       disarm: (memberId, alarm) => call('disarm', asked => disarm(asked, memberId, alarm)),
       snapshot: options => this.#snapshot(() => call('snapshot', asked => asked), options),
       close: () => {
@@ -310,6 +316,37 @@ function defragment(asked: FakeProcess): void {
   asked.dbFree = 0;
 }
 
+function historyOf(asked: FakeProcess): History {
+  const { cluster } = asked;
+  const { compacted, keys, versions = keys } = cluster;
+  return { ...readOf(asked), compacted: String(compacted), keys, versions };
+}
+
+/** What was history is free in every file. */
+function compact(asked: FakeProcess, revision: string): void {
+  requireQuorumFor(asked);
+  const { cluster } = asked;
+  const { keys, versions = keys } = cluster;
+  if (Number(revision) > cluster.revision) throw futureRevision();
+  if (Number(revision) <= cluster.compacted) return;
+  for (const process of cluster.processes)
+    process.dbFree += (process.dbSize - process.dbFree) * (versions === 0 ? 0 : 1 - keys / versions);
+  Object.assign(cluster, { compacted: Number(revision), versions: keys });
+}
+
+/** As etcd answers it: a member without room raises the alarm, and every member refuses while one stands. */
+function tryWrite(asked: FakeProcess): void {
+  requireQuorumFor(asked);
+  const { cluster, id, dbSize, quota } = asked;
+  const full = new EtcdError('no-space', 'etcdserver: mvcc: database space exceeded');
+  if (asked.alarms.some(alarm => alarm.includes('NOSPACE'))) throw full;
+  cluster.writesTried.push(asked.name);
+  if (dbSize < quota) return;
+  const text = `memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `;
+  for (const { alarms } of cluster.processes) alarms.push(text);
+  throw full;
+}
+
 function listOf(asked: FakeProcess): MemberList {
   requireQuorumFor(asked);
   return { clusterId: asked.cluster.id, members: structuredClone(asked.cluster.rows) };
@@ -386,6 +423,7 @@ function removeMember(asked: FakeProcess, memberId: string): void {
 
 function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
   requireQuorumFor(asked);
+  if (asked.cluster.disarmFails(asked)) throw new EtcdError('timeout', 'Deadline exceeded');
   // An entry of the log, whether it is raised or not.
   const { cluster } = asked;
   const head = asked.raftApplied + 1;

@@ -158,7 +158,7 @@ describe('a defragmentation', () => {
       defragment: NIGHTLY,
       sizes: { ...HALF, errors: ['memberID:1 alarm:NOSPACE'] },
     });
-    expect(plan(full, NOBODY)).toMatchObject({ kind: 'operate', operation: 'defragmentMembers' });
+    expect(plan(full, NOBODY)).toMatchObject({ kind: 'operate', step: { kind: 'disarmNoSpace' } });
   });
 
   it('ends with a comparison of the data, which the last member has not answered since', () => {

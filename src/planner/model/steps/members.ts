@@ -105,6 +105,24 @@ export const MEMBER_STEPS = {
     plannedAgain: true,
     summary: ({ member, because }) => `defragment ${member}: ${because}`,
   }),
+  /** History of keys before this revision goes, of every member. */
+  compactHistory: row<{ readonly revision: string }>({
+    timing: LONG_TIMING,
+    plannedAgain: true,
+    summary: ({ revision }) => `compact the history before revision ${revision}`,
+  }),
+  /** Every member has room: writes are let in again, and one is tried through each of these. Ids in hexadecimal. */
+  disarmNoSpace: row<{
+    /** Of the members that raised it, which may be none any more; empty: it is disarmed already. */
+    readonly alarms: readonly string[];
+    /** `uid`: of its pod. */
+    readonly members: readonly (NamedObject & { readonly id: string })[];
+  }>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ alarms, members }) =>
+      `${alarms.length === 0 ? '' : `disarm NOSPACE of ${list(alarms)}, and `}try a write through ${namesOf(members)}`,
+  }),
   /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
   awaitQuiet: row<{
     /** The member that is next; absent after the last one, when the operation is to end. */

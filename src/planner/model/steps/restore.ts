@@ -1,14 +1,10 @@
 /** The steps of a cluster's workflow that put a backup in the place of the cluster's data. */
 import type { Incarnation, StorageStatus } from '../../../api/schemas/types.ts';
+import type { Alarm } from '../alarms.ts';
 import { ACTION_TIMING, list, TRANSFER_TIMING, namesOf, type NamedObject, row, WAIT_TIMING } from './row.ts';
 
 /** An EtcdRestore. */
 export type RestoreIdentity = NamedObject;
-
-export interface StaleAlarm {
-  readonly memberId: string;
-  readonly alarm: 'NOSPACE' | 'CORRUPT';
-}
 
 interface Seeding {
   readonly restore: RestoreIdentity;
@@ -60,7 +56,7 @@ export const RESTORE_STEPS = {
     summary: ({ member }) => `restore the database of ${member} from the backup`,
   }),
   /** Of members that are none any more: the snapshot has brought them. Ids in hexadecimal. */
-  disarmAlarms: row<{ readonly alarms: readonly StaleAlarm[] }>({
+  disarmAlarms: row<{ readonly alarms: readonly Alarm[] }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ alarms }) => `disarm ${list(alarms.map(({ alarm, memberId }) => `${alarm} of ${memberId}`))}`,

@@ -31,7 +31,8 @@ export function planDefragmentation(situation: Situation): Decision | undefined 
   });
 }
 
-function defragmentations(situation: Situation, due: readonly Due[]): Step[] {
+/** The steps that defragment these, in their order; a leader among them hands over first. */
+export function defragmentations(situation: Situation, due: readonly Due[]): Step[] {
   const waiting = due.map(({ view }) => view.name);
   return due.flatMap(({ view: { name, id, pod }, because }) => [
     ...transferLeadership(situation, waiting, name),

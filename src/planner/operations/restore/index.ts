@@ -7,7 +7,8 @@ import type { Incarnation } from '../../../api/schemas/types.ts';
 import { withSubject, blocked, type Decision, operate, type Step, asRollback } from '../../model/decision.ts';
 import { membersAreOurs, specificationIsUsable } from '../../checks/obstacles.ts';
 import type { StepOf } from '../../model/step-catalogue.ts';
-import type { RestoreIdentity, StaleAlarm } from '../../model/steps/restore.ts';
+import type { RestoreIdentity } from '../../model/steps/restore.ts';
+import { type Alarm, alarmsOf } from '../../model/alarms.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { saysEmpty } from '../../checks/evidence.ts';
@@ -213,16 +214,10 @@ function seedingSteps(
  * A snapshot holds the alarms that were raised when it was taken: of members that are none any more, who will never take them
  * back. NOSPACE would refuse every write. One that is still true is raised again by the next write (etcd docs, "Maintenance").
  */
-function staleAlarms({ probes, membership }: Situation): readonly StaleAlarm[] {
+function staleAlarms({ probes, membership }: Situation): readonly Alarm[] {
   if (!membership.known) return [];
   const members = membership.members.map(({ id }) => id);
-  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
-  const alarms = errors.flatMap(text => {
-    const [, id, alarm] = /memberID:(\d+) alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
-    if (id === undefined) return [];
-    return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
-  });
-  return alarms.filter(({ memberId }) => !members.includes(memberId));
+  return alarmsOf(probes).filter(({ memberId }) => !members.includes(memberId));
 }
 
 function recordStep({ membership }: Situation, token: string): Step {

@@ -4,7 +4,6 @@
  * no part of it: each pod is compared with one of the version that it runs. Nor is what another release of the operator
  * renders otherwise: that comes with the next pod.
  */
-import { alarmText, endOfNoSpace, isNoSpace } from '../../model/alarms.ts';
 import type { UserRequest } from '../../model/workflow-state.ts';
 import type { Judgement, RequestedRow } from '../../model/operation.ts';
 import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
@@ -163,7 +162,7 @@ function rolloutSteps(situation: Situation, members: readonly Outdated[]): Step[
 function haltedBy(situation: Situation): Decision | undefined {
   if (situation.cluster.status.operation?.type !== 'rolloutCluster') return undefined;
   const unready = unreadyPods(situation);
-  if (unready.length === 0) return stillFull(situation);
+  if (unready.length === 0) return undefined;
   const members = unready.map(pod => pod.name);
   const faults = unready.map(
     ({ name, trouble, notReadyBecause }) =>
@@ -172,19 +171,6 @@ function haltedBy(situation: Situation): Decision | undefined {
   return blocked({ reason: 'RolloutHalted', message: faults.join('; ') }, [
     { kind: 'awaitMembers', members },
   ]);
-}
-
-/** Every member has the raised quota, and clients are still refused: that is not the end that the rollout was for. */
-function stillFull(situation: Situation): Decision | undefined {
-  const alarms = alarmsOfSpace(situation);
-  if (alarms.length === 0) return undefined;
-  const message = `every member runs with the new settings, but ${alarms.map(alarmText).join('; ')}: ${endOfNoSpace(situation.cluster)}`;
-  return blocked({ reason: 'RolloutHalted', message });
-}
-
-function alarmsOfSpace({ probes }: Situation): readonly string[] {
-  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
-  return [...new Set(errors.filter(isNoSpace))];
 }
 
 /** A raised quota makes room, which must come before NOSPACE is disarmed: it must reach the members while the alarm stands. A lowered one must not. */
@@ -207,8 +193,6 @@ export const rolloutCluster: RequestedRow = {
   takesAway: 'memberOfStep',
   status: situation => ({ storage: recordedStorage(situation) }),
   isReached: (situation, _recorded, isDone) => isDone !== false && isRolledOut(situation),
-  // Until the alarm is disarmed: it would be forgotten that the raised quota has not ended it.
-  isUnfinished: observation => alarmsOfSpace(observation).length > 0,
 };
 
 /** The pods that a restart is asked of: of all members, or of the one that is named. */
@@ -230,7 +214,6 @@ function isRolledOut(situation: Situation): boolean {
   // Of what cannot be carried out nothing was.
   if (firstObstacle(situation, [specificationIsUsable, securityIsUnchanged]) !== undefined) return false;
   if (!situation.membership.known || !allAreReady(situation)) return false;
-  if (alarmsOfSpace(situation).length > 0) return false;
   const members = memberNames(situation);
   const pods = situation.pods.filter(pod => pod.owned && members.includes(pod.name));
   const hasDrift = pods.some(

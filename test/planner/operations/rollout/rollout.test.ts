@@ -105,7 +105,7 @@ describe('a changed specification', () => {
     },
     {
       gate: 'an alarm',
-      given: { probes: probesWith('example-2', { errors: ['memberID:1 alarm:NOSPACE'] }) },
+      given: { probes: probesWith('example-2', { errors: ['memberID:1 alarm:CORRUPT'] }) },
       reason: 'MembersUnhealthy',
     },
     {
@@ -207,30 +207,8 @@ describe('a changed specification', () => {
     });
     const expected = passes
       ? { kind: 'operate', operation: 'rolloutCluster' }
-      : { kind: 'blocked', reason: 'MembersUnhealthy' };
+      : { kind: 'operate', operation: 'reclaimSpace' };
     expect(plan(observation, {})).toMatchObject(expected);
-  });
-
-  it('is not done while NOSPACE stands, and says how the alarm ends', () => {
-    const full = { errors: ['memberID:161 alarm:NOSPACE '], dbSize: 2 * GIB };
-    const observation = aRunningCluster({
-      cluster: aCluster({ status: { ...aRunningStatus(), ...ROLLING } }),
-      pods: NAMES.map(name => stampedPod(name)),
-      probes: Object.fromEntries(NAMES.map(name => [name, aProbe({ name, ...full })])),
-    });
-    expect(plan(observation, {})).toMatchObject({
-      kind: 'blocked',
-      reason: 'RolloutHalted',
-      message: expect.stringMatching(/alarm NOSPACE of member a1: .* etcdctl alarm disarm$/) as string,
-    });
-    const findings = {
-      situation: situationOf(observation),
-      decision: plan(observation, {}),
-      members: observedMembers(situationOf(observation)),
-    };
-    const status = statusOf(findings, { workflowId: 'w', now: NOW });
-    expect(status.operation?.type).toBe('rolloutCluster');
-    expect(status).not.toHaveProperty('lastOperation');
   });
 
   it.each([

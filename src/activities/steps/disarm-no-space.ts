@@ -1,0 +1,103 @@
+import { ANNOTATION_WRITE_SEEN } from '../../api/names.ts';
+import { messageOf } from '../../api/values/message-of.ts';
+import { bytes } from '../../api/values/sizes.ts';
+import { EtcdError } from '../../etcd/port.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import { spaceAlarms } from '../../planner/checks/space.ts';
+import { onMember } from '../cluster/leader.ts';
+import { observe } from '../observe/observe.ts';
+import { recordClusterEvent } from '../runtime/cluster-events.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
+import { POD } from '../runtime/kinds.ts';
+import type { Perform } from './perform.ts';
+import { stillPlanned } from './still-planned.ts';
+
+/** Each takes its time when it does not answer. */
+const MOST_ASKED = 3;
+
+type DisarmNoSpace = StepOf<'disarmNoSpace'>;
+
+/**
+ * Takes NOSPACE back and has a write go through every voter, each of which answers as it applied that write itself: one that refuses shows
+ * that clients are still refused. That it went through is noted on the pod. With nothing to disarm it tries the write alone: an attempt before
+ * has disarmed it.
+ */
+export const disarmNoSpace: Perform<'disarmNoSpace'> = async (deps, ref, step) => {
+  const { observation } = await stillPlanned(deps, ref, step);
+  for (const id of step.alarms) await disarm(deps, observation, { step, id });
+  await noneIsLeft(deps, ref);
+  for (const member of step.members) await writeThrough(deps, observation, member);
+  const through = step.members.map(({ name }) => name).join(', ');
+  const sizes = Object.values(observation.probes).flatMap(probe => (probe.answered ? [probe.dbSize] : []));
+  const message = `disarmed NOSPACE: the largest database has ${bytes(Math.max(...sizes))}, and a write went through ${through}`;
+  recordClusterEvent(deps, ref, { reason: 'AlarmDisarmed', message });
+};
+
+/**
+ * Through the leader, and through another member where that does not answer: etcd 3.5.3 was seen not to (etcd 17318). It may have taken effect
+ * all the same, which is looked at before another one is asked.
+ */
+async function disarm(
+  deps: Dependencies,
+  situation: Situation,
+  { step, id }: { readonly step: DisarmNoSpace; readonly id: string },
+): Promise<void> {
+  const leader = situation.leader?.name;
+  const names = step.members
+    .map(({ name }) => name)
+    .toSorted((a, b) => Number(b === leader) - Number(a === leader))
+    .slice(0, MOST_ASKED);
+  const failures: string[] = [];
+  for (const member of names) {
+    try {
+      return await onMember(deps, situation, { member, ask: asked => asked.disarm(id, 'NOSPACE') });
+    } catch (error) {
+      failures.push(messageOf(error));
+      const isGone = await onMember(deps, situation, {
+        member,
+        ask: async asked => !lists((await asked.status()).errors, id),
+      }).catch(() => false);
+      if (isGone) return;
+    }
+  }
+  throw new Error(
+    `NOSPACE of member ${id} could not be disarmed through any member; etcd 3.5.3 is known for it, restart the leader if it stays: ${failures.join('; ')}`,
+  );
+}
+
+function lists(errors: readonly string[], id: string): boolean {
+  const text = `memberID:${BigInt(`0x${id}`)} `;
+  return errors.some(error => error.includes(text) && error.includes('NOSPACE'));
+}
+
+/** Every member has applied it: each takes writes again only then. */
+async function noneIsLeft(deps: Dependencies, ref: ClusterRef): Promise<void> {
+  const seen = await observe(deps, ref);
+  if (seen === undefined) throw preconditionChanged('the resource is gone');
+  const left = Object.entries(seen.observation.probes).flatMap(([name, probe]) =>
+    probe.answered && spaceAlarms({ probes: { [name]: probe } }).length > 0 ? [name] : [],
+  );
+  if (left.length > 0) throw new Error(`${left.join(', ')} still lists NOSPACE after it was disarmed`);
+}
+
+async function writeThrough(
+  deps: Dependencies,
+  situation: Situation,
+  { name, uid }: DisarmNoSpace['members'][number],
+): Promise<void> {
+  try {
+    await onMember(deps, situation, { member: name, ask: asked => asked.tryWrite() });
+  } catch (error) {
+    if (error instanceof EtcdError && error.code === 'no-space')
+      throw finalFailure('WriteRefused', `${name} refuses a write after NOSPACE was disarmed: ${error.message}`);
+    throw error;
+  }
+  await deps.kube.patch(
+    { ...POD, namespace: situation.cluster.namespace, name },
+    { metadata: { uid, annotations: { [ANNOTATION_WRITE_SEEN]: new Date(deps.now()).toISOString() } } },
+    { type: 'merge' },
+  );
+}
