@@ -31,7 +31,7 @@ describe('what etcd and grpc say becomes one code', () => {
     ['denied', '3 INVALID_ARGUMENT: etcdserver: user name is empty'],
     ['denied', '3 INVALID_ARGUMENT: etcdserver: authentication failed, invalid user ID or password'],
     ['other', `${UNAVAILABLE}etcdserver: not capable`],
-    ['other', '8 RESOURCE_EXHAUSTED: etcdserver: mvcc: database space exceeded'],
+    ['no-space', '8 RESOURCE_EXHAUSTED: etcdserver: mvcc: database space exceeded'],
     ['other', '13 INTERNAL: Response message parsing error'],
     ['other', '1 CANCELLED: the connection was closed'],
     ['other', 'Tried to call a KV method on etcd3, but the client was already closed'],

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ANNOTATION_DEFRAGMENTED, LABEL_CLUSTER } from '../../api/names.ts';
 import type { EtcdMember } from '../../etcd/port.ts';
+import { hasMuchFree } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -11,8 +12,6 @@ import { holdBudget } from './shared/hold-budget.ts';
 import type { Perform } from './shared/perform.ts';
 import { stillPlanned } from './shared/still-planned.ts';
 
-/** Of the file: with less to free a call would stop the member for nothing, as when an earlier attempt has done it. */
-const WORTH_IT = 0.02;
 const MIB = 1024 ** 2;
 
 /**
@@ -53,8 +52,9 @@ async function defragmented(member: EtcdMember, id: string): Promise<string> {
   const { revision } = await member.linearizableRead();
   const before = await member.status();
   if (before.memberId !== id) throw preconditionChanged(`member ${before.memberId} answers instead of ${id}`);
-  const free = before.dbSize - before.dbSizeInUse;
-  if (free < MIB || free < WORTH_IT * before.dbSize) return `nothing to free in ${mebibytes(before.dbSize)}`;
+  const { dbSize: size, dbSizeInUse: inUse } = before;
+  // As when an earlier attempt has done it.
+  if (!hasMuchFree({ size, inUse })) return `nothing to free in ${mebibytes(before.dbSize)}`;
   const begun = performance.now();
   await member.defragment(before.dbSize);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);

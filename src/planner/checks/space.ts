@@ -17,8 +17,8 @@ export const ROOM = 0.9;
 const WORTH_ASKING = 0.1;
 /** Of its history: one revision is proposed for so much, so that it stays the same while a person decides. */
 const STEP = 0.01;
-/** One that a defragmentation did not help is not defragmented again at once. */
-const AGAIN_MS = 600_000;
+/** Of a file: with less to free a defragmentation would stop the member for nothing. */
+const WORTH_FREEING = 0.02;
 /** Of a raised quota: so much is in use at most. */
 const COMFORTABLE = 0.5;
 const MIB = 1024 ** 2;
@@ -59,7 +59,7 @@ export function causeOf(situation: Situation): Cause {
   if (full.length === 0) return { kind: 'room', message: `every database has room: ${fullest(members)}` };
   const message = full.map(wordsOf).join('; ');
   if (isRaised(situation, full)) return { kind: 'raised', message: `${message}; a quota of ${askedQuota(situation)} is on its way` };
-  if (full.every(member => helps(situation, member)))
+  if (full.every(helps))
     return { kind: 'fragmented', due: full, message: `${message}: defragmentation makes room` };
   return fullOf(situation, full, message);
 }
@@ -105,9 +105,14 @@ function isRaised({ cluster: { config, status } }: Situation, full: readonly Fil
   return full.some(({ quota }) => quota < config.etcd.quotaBackendBytes);
 }
 
-function helps({ now }: Situation, { view, inUse, quota }: Filled): boolean {
-  if (view.isLearner || !view.started) return false;
-  return hasRoom({ size: inUse, quota }) && now - (view.pod?.defragmentedAt ?? 0) >= AGAIN_MS;
+/** Whether so much of a file is free that it is given back; sizes in bytes. */
+export function hasMuchFree({ size, inUse }: Pick<Filled, 'size' | 'inUse'>): boolean {
+  const free = size - inUse;
+  return free >= MIB && free >= WORTH_FREEING * size;
+}
+
+function helps({ view, size, inUse, quota }: Filled): boolean {
+  return !view.isLearner && view.started && hasRoom({ size: inUse, quota }) && hasMuchFree({ size, inUse });
 }
 
 /** Nothing that may be done without being asked is enough. */

@@ -37,7 +37,6 @@ interface Given {
   readonly spec?: EtcdClusterSpec;
   readonly status?: Partial<EtcdClusterStatus>;
   readonly capacity?: string;
-  readonly defragmentedAt?: number;
   readonly alarm?: string;
   readonly writeSeenAt?: number;
 }
@@ -51,7 +50,6 @@ function alarmed({
   spec = {},
   status,
   capacity = '8Gi',
-  defragmentedAt,
   alarm = ALARM,
   writeSeenAt,
 }: Given): Observation {
@@ -83,7 +81,6 @@ function alarmed({
           madeFrom: note,
           stamp: stampOf(name),
           readyChangedAt: at('00:00:00'),
-          ...(defragmentedAt !== undefined && { defragmentedAt }),
           ...(writeSeenAt !== undefined && { writeSeenAt }),
         }),
       ),
@@ -190,8 +187,9 @@ describe('files with much free space', () => {
     expect(plan(uncompared, {})).toMatchObject({ operation: 'reclaimSpace', step: { kind: 'compareKeys' } });
   });
 
-  it('are not defragmented again at once when it did not help', () => {
-    expect(decided({ sizes: HALF_FREE, defragmentedAt: at('02:05:00') })).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
+  it('are not defragmented for next to nothing', () => {
+    const sizes = { dbSize: 14.5 * MIB, dbSizeInUse: 14.3 * MIB };
+    expect(decided({ sizes })).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
   });
 
   it('are not enough where one member would have no room either', () => {
