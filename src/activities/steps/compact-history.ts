@@ -1,7 +1,7 @@
 import { onLeader } from '../cluster/leader.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import { stillPlanned } from './still-planned.ts';
-import type { Perform } from './perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
+import type { Perform } from './shared/perform.ts';
 
 /** Has etcd forget the history before the revision, and waits until it is out of the leader's database. */
 export const compactHistory: Perform<'compactHistory'> = async (deps, ref, step) => {

@@ -12,8 +12,8 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
-import type { Perform } from './perform.ts';
-import { stillPlanned } from './still-planned.ts';
+import type { Perform } from './shared/perform.ts';
+import { stillPlanned } from './shared/still-planned.ts';
 
 /** Each takes its time when it does not answer. */
 const MOST_ASKED = 3;

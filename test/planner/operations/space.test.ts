@@ -100,7 +100,7 @@ const steps = (given: Given, actor: WorkflowState = {}) => {
 };
 const said = (given: Given) => {
   const situation = situationOf(alarmed(given));
-  const findings = { observation: situation, decision: plan(alarmed(given), {}), members: observedMembers(situation) };
+  const findings = { situation, decision: plan(alarmed(given), {}), members: observedMembers(situation) };
   const { conditions = [] } = statusOf(findings, { workflowId: 'w', now: NOW });
   return Object.fromEntries(conditions.map(({ type, message = '' }) => [type, message]));
 };
@@ -138,7 +138,7 @@ describe('an alarm of space', () => {
     const over = { ...given, writeSeenAt: at('02:09:30') };
     expect(decided(over).kind).toBe('idle');
     const situation = situationOf(alarmed(over));
-    const findings = { observation: situation, decision: plan(alarmed(over), {}), members: observedMembers(situation) };
+    const findings = { situation, decision: plan(alarmed(over), {}), members: observedMembers(situation) };
     expect(statusOf(findings, { workflowId: 'w', now: NOW }).lastOperation).toMatchObject({ type: 'reclaimSpace', outcome: 'Succeeded' });
   });
 
