@@ -26,12 +26,12 @@ type DisarmNoSpace = StepOf<'disarmNoSpace'>;
  * has disarmed it.
  */
 export const disarmNoSpace: Perform<'disarmNoSpace'> = async (deps, ref, step) => {
-  const { observation } = await stillPlanned(deps, ref, step);
-  for (const id of step.alarms) await disarm(deps, observation, { step, id });
+  const { situation } = await stillPlanned(deps, ref, step);
+  for (const id of step.alarms) await disarm(deps, situation, { step, id });
   await noneIsLeft(deps, ref);
-  for (const member of step.members) await writeThrough(deps, observation, member);
+  for (const member of step.members) await writeThrough(deps, situation, member);
   const through = step.members.map(({ name }) => name).join(', ');
-  const sizes = Object.values(observation.probes).flatMap(probe => (probe.answered ? [probe.dbSize] : []));
+  const sizes = Object.values(situation.probes).flatMap(probe => (probe.answered ? [probe.dbSize] : []));
   const message = `disarmed NOSPACE: the largest database has ${bytes(Math.max(...sizes))}, and a write went through ${through}`;
   recordClusterEvent(deps, ref, { reason: 'AlarmDisarmed', message });
 };
