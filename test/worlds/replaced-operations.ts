@@ -245,6 +245,18 @@ export const REPLACED_OPERATIONS: Readonly<
       isDone: world => world.events.filter(({ reason }) => reason === 'MemberDefragmented').length >= 3,
     },
   ],
+  reclaimSpace: [
+    {
+      title: 'the end of NOSPACE, with an alarm that has not been disarmed',
+      before: world => {
+        for (const { id, cluster } of processes(world).slice(0, 1))
+          for (const { alarms } of cluster.processes) alarms.push(`memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `);
+      },
+      begin: () => {},
+      step: 'disarmNoSpace',
+      isDone: world => processes(world).every(({ alarms }) => alarms.length === 0),
+    },
+  ],
   hibernateCluster: [
     {
       title: 'a hibernation, after one member',
