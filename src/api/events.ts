@@ -62,7 +62,10 @@ export const EVENTS = {
       'The free space in the file of a member was given back to the file system.',
     ],
     HistoryCompacted: ['Normal', 'The history of keys before a revision was removed, as a person approved.'],
-    AlarmDisarmed: ['Normal', 'Every member has room: NOSPACE was disarmed, and a write went through each of them.'],
+    AlarmDisarmed: [
+      'Normal',
+      'Every member has room: NOSPACE was disarmed, and a write went through each of them.',
+    ],
     PodsForceDeleted: ['Warning', 'Pods were deleted without the confirmation of their node.'],
     ObjectCreated: ['Normal', 'A Service or a PodDisruptionBudget of an existing cluster was created.'],
     ObjectPutBack: ['Normal', 'An object of the cluster was changed back, or brought up to date.'],

@@ -258,10 +258,7 @@ class DialledMember implements EtcdMember {
 }
 
 /** By halves: etcd says of no revision that it was compacted but of one that it is asked for. */
-async function oldestReadable(
-  newest: string,
-  read: (revision: string) => Promise<unknown>,
-): Promise<string> {
+async function oldestReadable(newest: string, read: (revision: string) => Promise<unknown>): Promise<string> {
   let [oldest, readable] = [1n, BigInt(newest)];
   while (oldest < readable) {
     const middle = (oldest + readable) / 2n;

@@ -16,7 +16,13 @@ const disarmed = (world: OperatorWorld) =>
 const alarms = (world: OperatorWorld) => processes(world).flatMap(process => process.alarms);
 
 /** A cluster whose databases are as large as their quota of 16 MiB. */
-async function full({ free = 0, versions = 60 }: { free?: number; versions?: number } = {}): Promise<OperatorWorld> {
+async function full({
+  free = 0,
+  versions = 60,
+}: {
+  free?: number;
+  versions?: number;
+} = {}): Promise<OperatorWorld> {
   const world = await created(SMALL);
   world.now += 60_000;
   Object.assign(cluster(world), { revision: versions + 1, keys: 60, versions });
@@ -47,7 +53,9 @@ describe('a full database', LONG, () => {
     await world.run();
     await world.run();
     expectWritable(world);
-    expect(disarmed(world)[0]).toMatch(/^disarmed NOSPACE: the largest database has .*, and a write went through example-0, example-1, example-2$/);
+    expect(disarmed(world)[0]).toMatch(
+      /^disarmed NOSPACE: the largest database has .*, and a write went through example-0, example-1, example-2$/,
+    );
     expect(world.cluster.status.history?.[1]).toMatchObject({ type: 'rolloutCluster', outcome: 'Succeeded' });
   });
 
@@ -80,7 +88,9 @@ describe('a full database', LONG, () => {
     const [, , last] = processes(world);
     // It grows between the look and the write.
     Object.assign(last!, { quota: 4 * MIB });
-    await expect(world.drive({}, { failure: true })).rejects.toThrow(/refuses a write after NOSPACE was disarmed/);
+    await expect(world.drive({}, { failure: true })).rejects.toThrow(
+      /refuses a write after NOSPACE was disarmed/,
+    );
     expect(disarmed(world)).toEqual([]);
     expect(alarms(world)).not.toEqual([]);
   });
@@ -99,7 +109,9 @@ describe('a full database', LONG, () => {
     const world = await full();
     for (const process of processes(world)) process.dbSize = 8 * MIB;
     cluster(world).disarmFails = () => true;
-    await expect(world.drive({}, { failure: true })).rejects.toThrow(/could not be disarmed through any member/);
+    await expect(world.drive({}, { failure: true })).rejects.toThrow(
+      /could not be disarmed through any member/,
+    );
     cluster(world).disarmFails = () => false;
     await world.run();
     await world.run();

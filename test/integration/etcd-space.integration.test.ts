@@ -32,7 +32,8 @@ describe.each(VERSIONS)('etcd %s', version => {
       if (isFull) return index;
     }
   };
-  const alarms = async () => (await Promise.all(members.map(member => member.status()))).flatMap(({ errors }) => errors);
+  const alarms = async () =>
+    (await Promise.all(members.map(member => member.status()))).flatMap(({ errors }) => errors);
   /** Every alarm that stands: each member without room through which a write is tried raises its own. */
   const disarm = async (through: EtcdMember) => {
     const ids = (await alarms()).map(error => BigInt(/memberID:(\d+)/.exec(error)?.[1] ?? 0).toString(16));
@@ -49,7 +50,9 @@ describe.each(VERSIONS)('etcd %s', version => {
     expect({ keys, compacted }).toEqual({ keys: 1, compacted: '1' });
     // A write that was refused may have been applied (etcd, server/etcdserver/apply/quota.go).
     expect([written, written + 1]).toContain(versions);
-    await vi.waitFor(async () => expect((await alarms()).length).toBeGreaterThanOrEqual(3), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await alarms()).length).toBeGreaterThanOrEqual(3), {
+      timeout: 10_000,
+    });
     for (const member of members) await expect(member.tryWrite()).rejects.toMatchObject({ code: 'no-space' });
   });
 
@@ -90,9 +93,14 @@ describe.each(VERSIONS)('etcd %s', version => {
     for (const member of cluster.members) {
       await member.stop('SIGTERM');
       member.start([`--initial-cluster=${initial}`, `--quota-backend-bytes=${4 * QUOTA}`]);
-      await vi.waitFor(async () => expect((await port.member(member.target).status()).leaderId).toBeDefined(), { timeout: 20_000 });
+      await vi.waitFor(
+        async () => expect((await port.member(member.target).status()).leaderId).toBeDefined(),
+        { timeout: 20_000 },
+      );
     }
-    await vi.waitFor(async () => expect((await alarms()).length).toBeGreaterThanOrEqual(3), { timeout: 20_000 });
+    await vi.waitFor(async () => expect((await alarms()).length).toBeGreaterThanOrEqual(3), {
+      timeout: 20_000,
+    });
     for (const member of members) await expect(member.tryWrite()).rejects.toMatchObject({ code: 'no-space' });
     await disarm(first());
     await vi.waitFor(

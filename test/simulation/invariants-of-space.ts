@@ -19,7 +19,8 @@ export function faultOfDisarm(
   for (const { id: memberId, name } of newestMembers(leader.disk).rows) {
     const process = all.find(each => each.memberId === memberId);
     if (process === undefined) {
-      if ((endedAt.get(memberId) ?? 0) < since) return `${name} does not run, so nobody knows whether it has room`;
+      if ((endedAt.get(memberId) ?? 0) < since)
+        return `${name} does not run, so nobody knows whether it has room`;
       continue;
     }
     const { bytes = 0, filledAt = 0 } = process.disk;

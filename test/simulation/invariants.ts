@@ -157,14 +157,19 @@ export class Invariants implements EtcdAudit {
     const { acting } = this;
     if (acting === undefined || acting.step?.kind === 'disarmAlarms') return;
     const fault =
-      alarm === 'CORRUPT' ? 'the operator does so' : faultOfDisarm(this.#etcd(), { leader, id, attempt: acting });
+      alarm === 'CORRUPT'
+        ? 'the operator does so'
+        : faultOfDisarm(this.#etcd(), { leader, id, attempt: acting });
     if (fault !== undefined) throw new Breach(`${alarm} of ${id} is disarmed: ${fault}`);
   }
 
   /** Watches and reads of the past are lost with it. */
   compacting(_leader: Process, revision: string): void {
     const approvals = this.acting?.step?.plannedUpon?.approvals ?? [];
-    if (this.acting !== undefined && !approvals.some(({ ids }) => ids.some(id => id.endsWith(` ${revision}`))))
+    if (
+      this.acting !== undefined &&
+      !approvals.some(({ ids }) => ids.some(id => id.endsWith(` ${revision}`)))
+    )
       throw new Breach(`history before revision ${revision} is compacted, and nobody has approved of it`);
   }
 

@@ -53,12 +53,19 @@ export const userScenarios = {
     const all = () => [...etcd.processes.values()];
     const fill = (free: number, history: number) => {
       for (const { disk, quota, clusterId } of all()) {
-        Object.assign(disk, { bytes: 1.01 * quota, free: free * 1.01 * quota, filledAt: scripted.world.ticks });
+        Object.assign(disk, {
+          bytes: 1.01 * quota,
+          free: free * 1.01 * quota,
+          filledAt: scripted.world.ticks,
+        });
         etcd.space.setHistory(clusterId, history);
       }
       etcd.space.raise(scripted.follower());
     };
-    const writable = () => scripted.until('writes go through', () => all().every(({ memberId }) => etcd.space.tried.has(memberId)));
+    const writable = () =>
+      scripted.until('writes go through', () =>
+        all().every(({ memberId }) => etcd.space.tried.has(memberId)),
+      );
     fill(0.7, 0);
     await writable();
     await scripted.rest();

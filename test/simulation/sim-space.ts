@@ -57,10 +57,12 @@ export class SimSpace {
   /** What was history is free in every file. */
   compact({ clusterId, disk }: Process, revision: string, disks: Iterable<Disk>): void {
     const { share, compacted } = this.#historyOf(clusterId);
-    if (Number(revision) > revisionOf(disk)) throw new EtcdError('other', 'required revision is a future revision');
+    if (Number(revision) > revisionOf(disk))
+      throw new EtcdError('other', 'required revision is a future revision');
     if (Number(revision) <= compacted) return;
     for (const each of disks)
-      if (each.clusterId === clusterId && each.bytes !== undefined) each.free += (each.bytes - each.free) * share;
+      if (each.clusterId === clusterId && each.bytes !== undefined)
+        each.free += (each.bytes - each.free) * share;
     this.#history.set(clusterId, { share: 0, compacted: Number(revision) });
   }
 

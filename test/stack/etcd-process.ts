@@ -197,7 +197,8 @@ export class EtcdProcessCluster {
     const cluster = new EtcdProcessCluster(await etcdBinary(options.version));
     for (let serial = 0; serial < options.size; serial += 1) await cluster.#create();
     const initial = cluster.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
-    for (const member of cluster.members) member.start([`--initial-cluster=${initial}`, ...(options.flags ?? [])]);
+    for (const member of cluster.members)
+      member.start([`--initial-cluster=${initial}`, ...(options.flags ?? [])]);
     try {
       await Promise.all(cluster.members.map(member => member.untilHealthy()));
     } catch (error) {

@@ -250,7 +250,8 @@ export const REPLACED_OPERATIONS: Readonly<
       title: 'the end of NOSPACE, with an alarm that has not been disarmed',
       before: world => {
         for (const { id, cluster } of processes(world).slice(0, 1))
-          for (const { alarms } of cluster.processes) alarms.push(`memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `);
+          for (const { alarms } of cluster.processes)
+            alarms.push(`memberID:${BigInt(`0x${id}`)} alarm:NOSPACE `);
       },
       begin: () => {},
       step: 'disarmNoSpace',

@@ -141,7 +141,8 @@ export function expectedIdOf(
 async function withKeys(deps: Ports, { cluster, observation, address }: Looked): Promise<Seen> {
   const expected = keysExpected(observation);
   if (expected === undefined) {
-    const history = spaceAlarms(observation).length === 0 ? undefined : await readHistory(deps.etcd, address, observation);
+    const history =
+      spaceAlarms(observation).length === 0 ? undefined : await readHistory(deps.etcd, address, observation);
     return {
       cluster,
       observation: { ...observation, hashes: currentHashes(observation), ...(history && { history }) },

@@ -92,7 +92,10 @@ async function writeThrough(
     await onMember(deps, situation, { member: name, ask: asked => asked.tryWrite() });
   } catch (error) {
     if (error instanceof EtcdError && error.code === 'no-space')
-      throw finalFailure('WriteRefused', `${name} refuses a write after NOSPACE was disarmed: ${error.message}`);
+      throw finalFailure(
+        'WriteRefused',
+        `${name} refuses a write after NOSPACE was disarmed: ${error.message}`,
+      );
     throw error;
   }
   await deps.kube.patch(

@@ -36,8 +36,13 @@ export interface Filled {
 export type Cause = { readonly message: string } & (
   | { /** It cannot be judged now. */ readonly kind: 'unknown' }
   | { /** Every member has room again. */ readonly kind: 'room' }
-  | { /** The specification asks for a larger quota, which members do not have yet. */ readonly kind: 'raised' }
-  | { /** Giving back what is free in these files is enough. */ readonly kind: 'fragmented'; readonly due: readonly Filled[] }
+  | {
+      /** The specification asks for a larger quota, which members do not have yet. */ readonly kind: 'raised';
+    }
+  | {
+      /** Giving back what is free in these files is enough. */ readonly kind: 'fragmented';
+      readonly due: readonly Filled[];
+    }
   | {
       readonly kind: 'full';
       /** History that can go: everything before this revision. Absent: there is hardly any. */
@@ -58,7 +63,8 @@ export function causeOf(situation: Situation): Cause {
   const full = members.filter(member => !hasRoom(member));
   if (full.length === 0) return { kind: 'room', message: `every database has room: ${fullest(members)}` };
   const message = full.map(wordsOf).join('; ');
-  if (isRaised(situation, full)) return { kind: 'raised', message: `${message}; a quota of ${askedQuota(situation)} is on its way` };
+  if (isRaised(situation, full))
+    return { kind: 'raised', message: `${message}; a quota of ${askedQuota(situation)} is on its way` };
   if (full.every(helps))
     return { kind: 'fragmented', due: full, message: `${message}: defragmentation makes room` };
   return fullOf(situation, full, message);
@@ -91,7 +97,9 @@ function quotaOf(situation: Situation, { pod }: MemberView): number | undefined 
   const before = clusterAtPodCreation(object, pod.madeFrom);
   if (before !== undefined) return withDefaults(before.spec).etcd.quotaBackendBytes;
   const { asked, rendered } = podChanges(situation, pod);
-  const isOther = [...asked, ...rendered].some(change => /quota-backend-bytes|QUOTA_BACKEND_BYTES/.test(change));
+  const isOther = [...asked, ...rendered].some(change =>
+    /quota-backend-bytes|QUOTA_BACKEND_BYTES/.test(change),
+  );
   return isOther ? undefined : config.etcd.quotaBackendBytes;
 }
 
@@ -120,7 +128,8 @@ function fullOf(situation: Situation, full: readonly Filled[], message: string):
   const { history } = situation;
   const advice = quotaAdvice(situation, full);
   if (history === undefined) return { kind: 'full', message, advice };
-  if (!history.ok) return { kind: 'full', message: `${message}; its history is not known: ${history.message}`, advice };
+  if (!history.ok)
+    return { kind: 'full', message: `${message}; its history is not known: ${history.message}`, advice };
   const { keys, versions, revision, compacted } = history;
   const old = Math.max(0, versions - keys);
   const share = versions === 0 ? 0 : old / versions;
@@ -138,7 +147,13 @@ function fullOf(situation: Situation, full: readonly Filled[], message: string):
 }
 
 /** A round one, so that it is the same for as long as little is added. */
-function proposedRevision({ revision, compacted }: { readonly revision: string; readonly compacted: string }): string {
+function proposedRevision({
+  revision,
+  compacted,
+}: {
+  readonly revision: string;
+  readonly compacted: string;
+}): string {
   const [newest, oldest] = [Number(revision), Number(compacted)];
   const step = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, (newest - oldest) * STEP))));
   return String(Math.max(oldest + 1, Math.floor(newest / step) * step));
@@ -158,7 +173,9 @@ function quotaAdvice({ cluster, claims }: Situation, full: readonly Filled[]): s
   const inUse = Math.max(...full.map(member => member.inUse));
   while (inUse > COMFORTABLE * quota) quota *= 2;
   const names = full.map(({ view }) => view.name);
-  const sizes = claims.flatMap(({ owned, name, capacity }) => (owned && names.includes(name) ? [capacity ?? ''] : []));
+  const sizes = claims.flatMap(({ owned, name, capacity }) =>
+    owned && names.includes(name) ? [capacity ?? ''] : [],
+  );
   const [smallest] = sizes.toSorted((a, b) => (parseBytes(a) ?? 0) - (parseBytes(b) ?? 0));
   return `raise spec.etcd.quotaBackendBytes to ${quantity(quota)}${volumeFor(quota, smallest)}, or delete keys`;
 }

@@ -212,7 +212,9 @@ export type KeysFact =
   | { readonly ok: false; readonly message: string };
 
 /** What is kept of the past, as one member says it, or why that is not known. */
-export type HistoryFact = ({ readonly ok: true } & History) | { readonly ok: false; readonly message: string };
+export type HistoryFact =
+  | ({ readonly ok: true } & History)
+  | { readonly ok: false; readonly message: string };
 
 /** The member list as a quorum knows it (a linearizable list), or why it is not known. */
 export type Membership =

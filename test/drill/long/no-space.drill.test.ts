@@ -39,7 +39,12 @@ class Full {
   readonly ours = (command: string) => command.replaceAll('example', this.at.name);
 
   async create(etcd: EtcdClusterSpec['etcd'] = {}): Promise<void> {
-    const spec = { size: 3, version: '3.6.16', pod: ASKING_FOR_CPU, etcd: { quotaBackendBytes: '16Mi', ...etcd } };
+    const spec = {
+      size: 3,
+      version: '3.6.16',
+      pod: ASKING_FOR_CPU,
+      etcd: { quotaBackendBytes: '16Mi', ...etcd },
+    };
     await world.kube.apply(manifest(namespace, this.at.name, spec));
     await awaitRunning(world, this.at, PATIENCE_MS);
   }
@@ -70,7 +75,17 @@ class Full {
   }
 
   etcdctl(...args: string[]): Promise<string> {
-    return world.stack.kubectl('-n', namespace, 'exec', `${this.at.name}-0`, '-c', 'etcd', '--', 'etcdctl', ...args);
+    return world.stack.kubectl(
+      '-n',
+      namespace,
+      'exec',
+      `${this.at.name}-0`,
+      '-c',
+      'etcd',
+      '--',
+      'etcdctl',
+      ...args,
+    );
   }
 
   async condition(type: string) {
@@ -116,7 +131,10 @@ test('live data: the message says to raise the quota, and with it writes go thro
   const live = new Full('live');
   await live.create();
   await live.fill(index => `live/${index}`);
-  const healthy = await live.said('Healthy', /alarm NOSPACE of member [0-9a-f]+; etcd refuses writes: .* quota 16.0 MiB/);
+  const healthy = await live.said(
+    'Healthy',
+    /alarm NOSPACE of member [0-9a-f]+; etcd refuses writes: .* quota 16.0 MiB/,
+  );
   expect(await page.type('kubectl get etcd example', live.ours)).toContain(healthy);
   const waits = await live.said('Progressing', /live data fills the quota/);
   console.log(`${healthy}\n${waits}`);
@@ -126,11 +144,16 @@ test('live data: the message says to raise the quota, and with it writes go thro
   expect(await live.isRefused()).toBe(true);
 
   await page.type('kubectl patch etcd example', live.ours);
-  await poll(isUnderWay(live, 'rolloutCluster', /^(start|wait until)/), { timeoutMs: PATIENCE_MS, intervalMs: 100 });
+  await poll(isUnderWay(live, 'rolloutCluster', /^(start|wait until)/), {
+    timeoutMs: PATIENCE_MS,
+    intervalMs: 100,
+  });
   expect(killOperators(world)).toBeGreaterThan(0);
   await expectWritable(live);
   expect((await live.status()).history?.[1]).toMatchObject({ type: 'rolloutCluster', outcome: 'Succeeded' });
-  expect(await page.type('kubectl get events', live.ours)).toMatch(/a write went through live-0, live-1, live-2/);
+  expect(await page.type('kubectl get events', live.ours)).toMatch(
+    /a write went through live-0, live-1, live-2/,
+  );
 }, 900_000);
 
 test('history: a compaction is asked for with its numbers, and goes on when it is approved, Temporal wiped in the middle', async () => {
@@ -160,17 +183,38 @@ test('free pages: nobody has to do anything, both operators killed while a membe
   const holey = new Full('holey');
   await holey.create({ autoCompaction: { mode: 'off' } });
   // Paused, so that the alarm and the free pages are there together.
-  await world.stack.kubectl('-n', namespace, 'patch', 'etcd', 'holey', '--type', 'merge', '-p', '{"spec":{"paused":true}}');
+  await world.stack.kubectl(
+    '-n',
+    namespace,
+    'patch',
+    'etcd',
+    'holey',
+    '--type',
+    'merge',
+    '-p',
+    '{"spec":{"paused":true}}',
+  );
   const written = await holey.fill(index => `many/${index}`);
   await holey.said('Healthy', /NOSPACE/);
   await holey.etcdctl('del', '--prefix', 'many/1');
-  for (const key of [...holey.acknowledged.keys()].filter(each => each.startsWith('many/1'))) holey.acknowledged.delete(key);
+  for (const key of [...holey.acknowledged.keys()].filter(each => each.startsWith('many/1')))
+    holey.acknowledged.delete(key);
   await holey.etcdctl('compact', '--physical', String(written + 2));
   await holey.etcdctl('del', 'many/2');
   holey.acknowledged.delete('many/2');
   console.log(await holey.said('Healthy', /defragmentation makes room/));
   const before = await pods(holey);
-  await world.stack.kubectl('-n', namespace, 'patch', 'etcd', 'holey', '--type', 'merge', '-p', '{"spec":{"paused":false}}');
+  await world.stack.kubectl(
+    '-n',
+    namespace,
+    'patch',
+    'etcd',
+    'holey',
+    '--type',
+    'merge',
+    '-p',
+    '{"spec":{"paused":false}}',
+  );
   await poll(isUnderWay(holey, 'reclaimSpace', /^defragment/), { timeoutMs: PATIENCE_MS, intervalMs: 20 });
   expect(killOperators(world)).toBeGreaterThan(0);
   await expectWritable(holey);

@@ -11,7 +11,18 @@ import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
-import { aClaim, aCluster, aPod, aProbe, aRunningCluster, aRunningStatus, namesOf, NOW, TOKEN, VERSION } from '../../worlds/builders.ts';
+import {
+  aClaim,
+  aCluster,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  namesOf,
+  NOW,
+  TOKEN,
+  VERSION,
+} from '../../worlds/builders.ts';
 
 const MIB = 1024 ** 2;
 const NAMES = namesOf(3);
@@ -53,7 +64,11 @@ function alarmed({
   alarm = ALARM,
   writeSeenAt,
 }: Given): Observation {
-  const withQuota = (quotaBackendBytes: number): EtcdClusterSpec => ({ size: 3, ...spec, etcd: { quotaBackendBytes, ...spec.etcd } });
+  const withQuota = (quotaBackendBytes: number): EtcdClusterSpec => ({
+    size: 3,
+    ...spec,
+    etcd: { quotaBackendBytes, ...spec.etcd },
+  });
   const note = madeFrom(aCluster({ spec: withQuota(made) }).object)[ANNOTATION_MADE_FROM];
   const stampOf = (name: string) =>
     memberPod(aCluster({ spec: withQuota(made), status: aRunningStatus(3) }).object, {
@@ -66,14 +81,25 @@ function alarmed({
   const errors = alarm === '' ? [] : [alarm];
   const probes = NAMES.map((name, index): [string, MemberProbe] => {
     const said = index === 2 ? last : sizes;
-    return [name, 'answered' in said && said.answered === false ? (said as MemberProbe) : aProbe({ name, errors, ...(said as Sizes) })];
+    return [
+      name,
+      'answered' in said && said.answered === false
+        ? (said as MemberProbe)
+        : aProbe({ name, errors, ...(said as Sizes) }),
+    ];
   });
   return aRunningCluster(
     {
       now: at('02:10:00'),
       cluster: aCluster({
         spec: withQuota(asked),
-        status: { ...aRunningStatus(3), raftTerm: '2', leader: 'example-0', leaderSince: '2026-01-01T00:00:00Z', ...status },
+        status: {
+          ...aRunningStatus(3),
+          raftTerm: '2',
+          leader: 'example-0',
+          leaderSince: '2026-01-01T00:00:00Z',
+          ...status,
+        },
       }),
       pods: NAMES.map(name =>
         aPod({
@@ -86,7 +112,9 @@ function alarmed({
       ),
       claims: NAMES.map(name => aClaim({ name, capacity })),
       probes: Object.fromEntries(probes),
-      hashes: Object.fromEntries(NAMES.map(name => [name, { ok: true as const, hash: 'a', compactRevision: '1' }])),
+      hashes: Object.fromEntries(
+        NAMES.map(name => [name, { ok: true as const, hash: 'a', compactRevision: '1' }]),
+      ),
       history,
     },
     3,
@@ -96,7 +124,9 @@ function alarmed({
 const decided = (given: Given, actor: WorkflowState = {}) => plan(alarmed(given), actor);
 const steps = (given: Given, actor: WorkflowState = {}) => {
   const decision = decided(given, actor);
-  return decision.kind === 'operate' || decision.kind === 'blocked' ? decision.plan.map(({ summary }) => summary) : [];
+  return decision.kind === 'operate' || decision.kind === 'blocked'
+    ? decision.plan.map(({ summary }) => summary)
+    : [];
 };
 const said = (given: Given) => {
   const situation = situationOf(alarmed(given));
@@ -109,17 +139,35 @@ const DISARM = 'disarm NOSPACE of a1, and try a write through example-0, example
 describe('an alarm of space', () => {
   it('is disarmed when every member has room, and a write is tried through each', () => {
     const decision = decided({ sizes: ROOMY });
-    expect(decision).toMatchObject({ kind: 'operate', operation: 'reclaimSpace', step: { kind: 'disarmNoSpace', alarms: ['a1'] } });
+    expect(decision).toMatchObject({
+      kind: 'operate',
+      operation: 'reclaimSpace',
+      step: { kind: 'disarmNoSpace', alarms: ['a1'] },
+    });
     expect(steps({ sizes: ROOMY })).toEqual([DISARM]);
   });
 
   it.each<[string, Given]>([
     ['one member has no room', { sizes: ROOMY, last: FULL }],
-    ['one member is a little below its quota', { sizes: ROOMY, last: { dbSize: 14.5 * MIB, dbSizeInUse: 14.5 * MIB } }],
+    [
+      'one member is a little below its quota',
+      { sizes: ROOMY, last: { dbSize: 14.5 * MIB, dbSizeInUse: 14.5 * MIB } },
+    ],
     ['one member does not answer', { sizes: ROOMY, last: { answered: false, message: 'refused' } }],
     ['CORRUPT stands beside it', { sizes: { ...ROOMY, errors: [ALARM, 'memberID:162 alarm:CORRUPT '] } }],
     ['only the specification has a larger quota, and the member not', { sizes: FULL, asked: 4 * QUOTA }],
-    ['a restore is under way', { sizes: ROOMY, status: { incarnation: { ...aRunningStatus(3).incarnation, restore: { uid: 'r', name: 'monday', startedAt: NOW } } } as never }],
+    [
+      'a restore is under way',
+      {
+        sizes: ROOMY,
+        status: {
+          incarnation: {
+            ...aRunningStatus(3).incarnation,
+            restore: { uid: 'r', name: 'monday', startedAt: NOW },
+          },
+        } as never,
+      },
+    ],
     ['spec.paused is true', { sizes: ROOMY, spec: { paused: true } }],
   ])('stands while %s', (_when, given) => {
     const decision = decided(given);
@@ -127,19 +175,26 @@ describe('an alarm of space', () => {
   });
 
   it('of a member whose quota was lowered since by the specification alone is judged by the quota that it runs with', () => {
-    expect(decided({ sizes: ROOMY, made: QUOTA, asked: QUOTA / 2 })).toMatchObject({ step: { kind: 'disarmNoSpace' } });
+    expect(decided({ sizes: ROOMY, made: QUOTA, asked: QUOTA / 2 })).toMatchObject({
+      step: { kind: 'disarmNoSpace' },
+    });
   });
 
   it('is over when nobody lists it any more and a write was seen to go through every member', () => {
     const operation = { type: 'reclaimSpace', startedAt: '2026-01-05T02:09:00Z', workflowID: 'w' };
     const given = { sizes: ROOMY, alarm: '', history: undefined, status: { operation } };
     expect(steps(given)).toEqual(['try a write through example-0, example-1, example-2']);
-    expect(decided({ ...given, writeSeenAt: at('02:08:59') })).toMatchObject({ step: { kind: 'disarmNoSpace', alarms: [] } });
+    expect(decided({ ...given, writeSeenAt: at('02:08:59') })).toMatchObject({
+      step: { kind: 'disarmNoSpace', alarms: [] },
+    });
     const over = { ...given, writeSeenAt: at('02:09:30') };
     expect(decided(over).kind).toBe('idle');
     const situation = situationOf(alarmed(over));
     const findings = { situation, decision: plan(alarmed(over), {}), members: observedMembers(situation) };
-    expect(statusOf(findings, { workflowId: 'w', now: NOW }).lastOperation).toMatchObject({ type: 'reclaimSpace', outcome: 'Succeeded' });
+    expect(statusOf(findings, { workflowId: 'w', now: NOW }).lastOperation).toMatchObject({
+      type: 'reclaimSpace',
+      outcome: 'Succeeded',
+    });
   });
 
   it('that somebody else has disarmed needs no write', () => {
@@ -193,7 +248,10 @@ describe('files with much free space', () => {
   });
 
   it('are not enough where one member would have no room either', () => {
-    expect(decided({ sizes: HALF_FREE, last: FULL })).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
+    expect(decided({ sizes: HALF_FREE, last: FULL })).toMatchObject({
+      kind: 'blocked',
+      reason: 'DatabaseFull',
+    });
   });
 });
 
@@ -216,14 +274,22 @@ describe('a quota full of live data', () => {
   });
 
   it('is not mistaken for history that could not be read', () => {
-    expect(said({ history: { ok: false, message: 'no answer' } })['Progressing']).toContain('its history is not known: no answer');
+    expect(said({ history: { ok: false, message: 'no answer' } })['Progressing']).toContain(
+      'its history is not known: no answer',
+    );
   });
 });
 
 describe('a quota full of history', () => {
   const approval = (revision: string) => ({
     approvals: [
-      { id: 1, operation: 'reclaimSpace', ids: [`history before revision ${revision}`], by: 'ana', expiresAt: at('03:00:00') },
+      {
+        id: 1,
+        operation: 'reclaimSpace',
+        ids: [`history before revision ${revision}`],
+        by: 'ana',
+        expiresAt: at('03:00:00'),
+      },
     ],
   });
 
@@ -235,22 +301,33 @@ describe('a quota full of history', () => {
       consent: { operation: 'reclaimSpace', ids: ['history before revision 6010'] },
     });
     const { message } = decision as { readonly message: string };
-    expect(message).toContain('40 keys in about 6012 versions since revision 1: about 99 % is history, and nobody has compacted it (spec.etcd.autoCompaction is off)');
-    expect(message).toContain('compacting to revision 6010 loses the history before it, about 5972 of 6012 versions');
+    expect(message).toContain(
+      '40 keys in about 6012 versions since revision 1: about 99 % is history, and nobody has compacted it (spec.etcd.autoCompaction is off)',
+    );
+    expect(message).toContain(
+      'compacting to revision 6010 loses the history before it, about 5972 of 6012 versions',
+    );
     expect(message).toContain('or raise spec.etcd.quotaBackendBytes to 32Mi');
     expect(steps({ history: HISTORY })).toEqual(['compact the history before revision 6010', DISARM]);
   });
 
   it('is compacted to the revision that was approved, also when there are newer ones by now', () => {
     const decision = decided({ history: { ...HISTORY, revision: '6200' } }, approval('6010'));
-    expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'compactHistory', revision: '6010' }, approval: 1 });
+    expect(decision).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'compactHistory', revision: '6010' },
+      approval: 1,
+    });
   });
 
   it.each([
     ['that was compacted already', '1'],
     ['that does not exist yet', '7000'],
   ])('is not compacted to a revision %s', (_which, revision) => {
-    expect(decided({ history: HISTORY }, approval(revision))).toMatchObject({ kind: 'blocked', reason: 'AwaitingApproval' });
+    expect(decided({ history: HISTORY }, approval(revision))).toMatchObject({
+      kind: 'blocked',
+      reason: 'AwaitingApproval',
+    });
   });
 
   it('says when a compaction is not enough', () => {
@@ -260,16 +337,20 @@ describe('a quota full of history', () => {
   });
 
   it('says what etcd keeps by itself', () => {
-    expect(said({ history: HISTORY, spec: { etcd: { autoCompaction: { mode: 'revision', retention: 5000 } } } })['Progressing']).toContain(
-      'and etcd keeps 5000 revisions',
-    );
+    expect(
+      said({ history: HISTORY, spec: { etcd: { autoCompaction: { mode: 'revision', retention: 5000 } } } })[
+        'Progressing'
+      ],
+    ).toContain('and etcd keeps 5000 revisions');
     expect(said({ history: HISTORY })['Progressing']).toMatch(/and etcd keeps the last \w+/);
   });
 });
 
 describe('the condition Healthy', () => {
   it('says why etcd has no space', () => {
-    expect(said({ sizes: HALF_FREE })['Healthy']).toMatch(/^alarm NOSPACE of member a1; etcd refuses writes: .*: defragmentation makes room$/);
+    expect(said({ sizes: HALF_FREE })['Healthy']).toMatch(
+      /^alarm NOSPACE of member a1; etcd refuses writes: .*: defragmentation makes room$/,
+    );
     expect(said({ sizes: ROOMY })['Healthy']).toBe(
       'alarm NOSPACE of member a1; etcd refuses writes: every database has room: example-0 has a file of 8.0 MiB with 6.0 MiB in use, quota 16.0 MiB',
     );

@@ -62,7 +62,8 @@ const BEFORE = 'history before revision ';
 function approvedRevision({ actor, now, history }: Situation): string | undefined {
   if (history?.ok !== true) return undefined;
   const { compacted, revision } = history;
-  const isOpen = (approved: string) => Number(approved) > Number(compacted) && Number(approved) <= Number(revision);
+  const isOpen = (approved: string) =>
+    Number(approved) > Number(compacted) && Number(approved) <= Number(revision);
   return actor.approvals
     ?.filter(({ operation, expiresAt }) => operation === OPERATION && now < expiresAt)
     .flatMap(({ ids }) => ids)
@@ -85,7 +86,9 @@ function whenRoomIsMade(situation: Situation, full: readonly Filled[]): Decision
 
 function disarming(situation: Situation): Step {
   const { members } = situation;
-  const voters = members.filter(({ isLearner, started, probe }) => !isLearner && started && probe !== undefined);
+  const voters = members.filter(
+    ({ isLearner, started, probe }) => !isLearner && started && probe !== undefined,
+  );
   return {
     kind: 'disarmNoSpace',
     alarms: spaceAlarms(situation).map(({ memberId }) => memberId),
