@@ -1,5 +1,4 @@
 /** The watcher of this replica, from term to term of its leadership. */
-import type { WatcherStats } from '../../watcher/watcher-types.ts';
 import type { Watcher } from '../../watcher/watcher-types.ts';
 
 export interface LeaderWatcherDeps {
@@ -61,38 +60,9 @@ export class LeaderWatcher {
     await this.#stop();
   }
 
-  synced(): boolean {
-    return this.#watcher?.synced() ?? false;
-  }
-
-  /** Resources that wait to be signalled. */
-  waiting(): number {
-    return this.#watcher?.stats().waiting ?? 0;
-  }
-
-  /** Named namespaces that cannot be watched; none on a replica that does not watch. */
-  unwatchedNamespaces(): number {
-    return this.#watcher?.stats().unwatchedNamespaces ?? 0;
-  }
-
-  /** The EtcdRequests that are open; undefined on a replica that does not watch. */
-  requests(): WatcherStats['requests'] {
-    return this.#watcher?.stats().requests;
-  }
-
-  /** The EtcdClusters that exist; none on a replica that does not watch. */
-  clusters(): ReturnType<Watcher['clusters']> {
-    return this.#watcher?.clusters() ?? [];
-  }
-
-  /** The EtcdBackups that exist; none on a replica that does not watch. */
-  backups(): ReturnType<Watcher['backups']> {
-    return this.#watcher?.backups() ?? [];
-  }
-
-  /** The resources with conditions that need attention; none on a replica that does not watch. */
-  conditions(): ReturnType<Watcher['conditions']> {
-    return this.#watcher?.conditions() ?? [];
+  /** The watcher of this term, or of one that was lost a moment ago. */
+  get current(): Watcher | undefined {
+    return this.#watcher;
   }
 
   #start(): void {

@@ -58,17 +58,17 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     onLeading: isLeading => metrics.leader(isLeading),
     keepMs: KEEP_MS,
   });
-  metrics.queueDepth(() => watcher.waiting());
-  metrics.unwatchedNamespaces(() => watcher.unwatchedNamespaces());
-  metrics.knownClusters(() => watcher.clusters());
-  metrics.knownRequests(() => watcher.requests());
-  metrics.knownBackups(() => watcher.backups());
-  metrics.knownConditions(() => watcher.conditions());
+  metrics.queueDepth(() => watcher.current?.stats().waiting ?? 0);
+  metrics.unwatchedNamespaces(() => watcher.current?.stats().unwatchedNamespaces ?? 0);
+  metrics.knownClusters(() => watcher.current?.clusters() ?? []);
+  metrics.knownRequests(() => watcher.current?.stats().requests);
+  metrics.knownBackups(() => watcher.current?.backups() ?? []);
+  metrics.knownConditions(() => watcher.current?.conditions() ?? []);
   if (!config.leaderElection) {
     watcher.begin();
     return {
       leading: () => true,
-      synced: () => watcher.synced(),
+      synced: () => watcher.current?.synced() ?? false,
       renewAll: () => watcher.renew(),
       async stop() {
         closing.abort();
@@ -89,7 +89,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
   election.start();
   return {
     leading: () => election.isLeader,
-    synced: () => watcher.synced(),
+    synced: () => watcher.current?.synced() ?? false,
     renewAll: () => watcher.renew(),
     async stop() {
       closing.abort();

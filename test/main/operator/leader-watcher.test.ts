@@ -61,7 +61,7 @@ test('what is not won again within its time is let go, and the next term begins 
   leader.end();
   await vi.advanceTimersByTimeAsync(61_000);
   expect(log).toEqual(['leads', 'w1 start', 'leads no more', 'w1 pause', 'w1 stop']);
-  expect(leader.synced()).toBe(false);
+  expect(leader.current).toBeUndefined();
   leader.begin();
   await settle();
   expect(log.at(-1)).toBe('w2 start');
