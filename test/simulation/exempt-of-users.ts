@@ -46,10 +46,6 @@ export const EXEMPT_OF_USERS: readonly Exempt[] = [
   ...exempt('authorities for a cluster that sleeps or wakes: test/activities/tls-authorities.test.ts', {
     isWaking: ['spec.hibernated === true || status?.incarnation === undefined'],
   }),
-  ...exempt('an alarm that a rollout leaves: test/planner/operations/rollout/rollout.test.ts', {
-    stillFull: ['not (alarms.length === 0)'],
-    alarmsOfSpace: ['not (probe.answered)'],
-  }),
   ...exempt(
     'a corrected creation and upgrade: test/activities/correction-life.test.ts, upgrade-repository.test.ts',
     {

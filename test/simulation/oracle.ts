@@ -146,7 +146,8 @@ function faultOfRemoval(look: Look, { id }: Of<'removeMember'>): string | undefi
   if (!look.isOurs(row)) return 'it was added by hand';
   if (row.isLearner) return undefined;
   const rest = voters.filter(other => other.id !== id);
-  const well = rest.filter(other => isWell(look, other));
+  // One whose database is full votes.
+  const well = rest.filter(other => isWell(look, other) || (isFull(look, other) && !isWell(look, row)));
   if (rest.length === 0) return 'it is the last voter';
   if (well.length < quorumOf(rest.length))
     return `of ${rest.length} voters that stay ${well.length} are seen well`;

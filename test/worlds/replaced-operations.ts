@@ -255,6 +255,7 @@ export const REPLACED_OPERATIONS: Readonly<
       },
       begin: () => {},
       step: 'disarmNoSpace',
+      dies: true,
       isDone: world => processes(world).every(({ alarms }) => alarms.length === 0),
     },
   ],

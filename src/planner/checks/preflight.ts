@@ -2,7 +2,7 @@
 import { alarmText } from '../model/alarms.ts';
 import type { Obstacle } from '../model/decision.ts';
 import { quorum } from './quorum.ts';
-import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
+import { isHealthy, isServing, isStaying, type MemberView } from '../model/member-view.ts';
 
 /** Nobody but this operator has changed the membership. */
 export function noForeignMembers(views: readonly MemberView[]): Obstacle | undefined {
@@ -43,21 +43,24 @@ export function noPodTerminating(rest: readonly MemberView[]): Obstacle | undefi
   };
 }
 
-/** Alarms are named: one of NOSPACE makes every member unhealthy, and is something to be done about. */
+/** Alarms are named: they are something to be done about. */
 function faultOf({ name, probe }: MemberView): string {
   if (probe === undefined) return `${name} does not answer`;
   return `${name}: ${probe.read.ok ? probe.errors.map(alarmText).join(', ') : probe.read.message}`;
 }
 
-/** Before a member is removed: those that stay are healthy in a number that is a quorum of what is left. */
+/**
+ * Before a member is removed that is not well: those that stay are healthy in a number that is a quorum of what is left. One without space
+ * counts: it votes, and the alarm can only be disarmed when every member is known to have room.
+ */
 export function quorumSurvivesRemoval(
   views: readonly MemberView[],
   leaving: MemberView,
 ): Obstacle | undefined {
   const rest = views.filter(view => !view.isLearner && view.id !== leaving.id);
-  const healthy = rest.filter(isHealthy).length;
+  const healthy = rest.filter(isServing).length;
   if (rest.length > 0 && healthy >= quorum(rest.length)) return undefined;
-  const faults = rest.filter(view => !isHealthy(view)).map(faultOf);
+  const faults = rest.filter(view => !isServing(view)).map(faultOf);
   return {
     reason: 'QuorumAtRisk',
     message: `${leaving.name} is not removed: only ${healthy} of the ${rest.length} members that would remain are known to be healthy${faults.map(fault => `; ${fault}`).join('')}`,

@@ -41,11 +41,11 @@ function observeMember(situation: Situation, name: string): ObservedMember {
   const before = situation.cluster.status.members?.details?.find(detail => detail.name === name);
   const { health, complaint } = healthOf(pod, probe);
   // What is not known of its volume may be why it does not start.
-  const doubt = claim?.home?.why;
+  const notes = [claim?.home?.why, fullVolume(pod, claim)].filter(note => note !== undefined);
   return {
     ready: pod?.ready === true && !pod.deleting,
     notReadyBecause: pod?.notReadyBecause,
-    complaint: complaint && (doubt === undefined ? complaint : `${complaint}; ${doubt}`),
+    complaint: complaint && [complaint, ...notes].join('; '),
     detail: withoutUndefined<MemberDetail>({
       name,
       health,
@@ -55,6 +55,16 @@ function observeMember(situation: Situation, name: string): ObservedMember {
       ...exitOf(pod),
     }),
   };
+}
+
+/** A volume that is full ends etcd; a database that has reached its quota does not, and is another matter (checks/space.ts). */
+function fullVolume(pod: PodFacts | undefined, claim: ClaimFacts | undefined): string | undefined {
+  const said = [pod?.trouble?.message, pod?.lastExit?.message].some(
+    message => message !== undefined && /no space left on device/i.test(message),
+  );
+  if (!said || pod?.ready === true) return undefined;
+  const size = claim?.capacity === undefined ? '' : ` of ${claim.capacity}`;
+  return `its volume${size} is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node`;
 }
 
 /** Of `lastExit` in the schema of status. */

@@ -120,8 +120,8 @@ describe('a request to replace a member', () => {
 
 describe('a removal that would leave too few healthy members', () => {
   it('names what is wrong with those that would stay', () => {
-    const alarm = 'memberID:161 alarm:NOSPACE ';
-    const said = 'alarm NOSPACE of member a1';
+    const alarm = 'memberID:161 alarm:CORRUPT ';
+    const said = 'alarm CORRUPT of member a1';
     const probes = Object.fromEntries(namesOf(2).map(name => [name, aProbe({ name, errors: [alarm] })]));
     const decision = plan(lost(aCluster({ status: aRunningStatus() }), { probes }), {});
     expect(decision).toMatchObject({
@@ -129,5 +129,12 @@ describe('a removal that would leave too few healthy members', () => {
       reason: 'QuorumAtRisk',
       message: `example-2 is not removed: only 0 of the 2 members that would remain are known to be healthy; example-0: ${said}; example-1: ${said}`,
     });
+  });
+
+  it('is not one where those that would stay have no space: they vote, and the alarm waits for the lost member to go', () => {
+    const alarm = 'memberID:161 alarm:NOSPACE ';
+    const probes = Object.fromEntries(namesOf(2).map(name => [name, aProbe({ name, errors: [alarm] })]));
+    const decision = plan(lost(aCluster({ status: aRunningStatus() }), { probes }), {});
+    expect(decision).toMatchObject({ kind: 'operate', step: { kind: 'removeMember', member: 'example-2' } });
   });
 });

@@ -101,6 +101,20 @@ describe('what is said of a member', () => {
   });
 
   it.each([
+    ['that is full ends etcd, and is told apart from a quota', {}, 'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node'],
+    ['that was full is not mentioned of a member that is ready', { ready: true }, undefined],
+  ])('a volume %s', (_, pod, said) => {
+    const message = 'wal: failed to write: no space left on device';
+    const trouble = { reason: 'CrashLoopBackOff', message };
+    const observation = aRunningCluster({
+      pods: [aPod({ name: 'example-0', ready: false, trouble, ...pod })],
+      claims: [aClaim({ name: 'example-0', capacity: '8Gi' })],
+    });
+    const [member] = observedMembers(situationOf(observation));
+    expect(member?.complaint).toBe(`CrashLoopBackOff: ${message}${said === undefined ? '' : `; ${said}`}`);
+  });
+
+  it.each([
     ['is still lost since then between two starts of its pod', { ready: false }, true],
     ['is lost no longer when its pod is ready', { ready: true }, false],
     ['is lost no longer when its pod is being deleted', { ready: false, deleting: true }, false],
