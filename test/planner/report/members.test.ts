@@ -101,7 +101,11 @@ describe('what is said of a member', () => {
   });
 
   it.each([
-    ['that is full ends etcd, and is told apart from a quota', {}, 'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node'],
+    [
+      'that is full ends etcd, and is told apart from a quota',
+      {},
+      'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node',
+    ],
     ['that was full is not mentioned of a member that is ready', { ready: true }, undefined],
   ])('a volume %s', (_, pod, said) => {
     const message = 'wal: failed to write: no space left on device';
