@@ -20,7 +20,7 @@ import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { Branches } from '../test/simulation/branches.ts';
 import type { ChanceMutation } from '../test/simulation/mutation.ts';
-import { EVERY_MUTATION, MUTATIONS, prepare } from '../test/simulation/mutations.ts';
+import { makeReplaceable, replaceBy } from '../test/simulation/replaceable.ts';
 
 const { values } = parseArgs({
   options: {
@@ -55,21 +55,23 @@ async function runRandom(count: number): Promise<void> {
 
 /** Each scenario must hold with every guard in place, and break without the one that it is about. */
 async function checkMutations(seed: number): Promise<void> {
-  prepare();
+  makeReplaceable();
+  // Loaded only now: of what is loaded earlier nothing can be replaced.
+  const { EVERY_MUTATION, MUTATIONS } = await import('../test/simulation/mutations.ts');
   const { play } = await import('../test/simulation/scenarios.ts');
   for (const scenario of new Set(MUTATIONS.map(mutation => mutation.scenario))) {
     const breach = await play(scenario, seed);
     if (breach !== undefined) complain(`BROKEN: ${scenario}: ${breach}`);
   }
-  for (const [number, mutation] of EVERY_MUTATION.entries()) {
-    globalThis.mutation = number;
+  for (const mutation of EVERY_MUTATION) {
+    replaceBy(mutation.replacements);
     const { what } = mutation;
     const where = 'scenario' in mutation ? mutation.scenario : `chance from seed ${mutation.seed}`;
     const breach = 'scenario' in mutation ? await play(mutation.scenario, seed) : await meet(mutation);
     if (breach === undefined) complain(`NOT NOTICED: ${what} (${where})`);
     else console.log(`noticed: ${what} (${where}: ${breach})`);
   }
-  globalThis.mutation = undefined;
+  replaceBy([]);
 }
 
 /** What chance meets without a guard; undefined when all holds for as long as it may. */

@@ -141,7 +141,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
     claimOf: ['not (home.exists)'],
     underWay: ["decision.kind !== 'operate'"],
     freshGoal: ['versions.find(({ server }) => server !== to)?.server is absent'],
-    canGoBack: ['isAtLeast(from, to) || !isHeldBack(situation, to)'],
+    canGoBack: ['isAtLeast(from, to) || !isHeldBack(observation, to)'],
     afterFailure: ['failed.version is absent'],
   }),
   ...exempt(

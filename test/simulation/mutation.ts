@@ -1,21 +1,13 @@
 /** What a mutation is: see mutations.ts. */
+import type { AnyFunction, Replacement } from './replaceable.ts';
 import type { ScenarioName } from './scenarios.ts';
-
-export interface Edit {
-  /** A function or constant of src/, e.g. `plan`, `Queue.add`; `gates/behind` where files have others of that name (declarations.ts). */
-  readonly in: string;
-  /** An expression that the function has exactly once, however it is formatted. Absent: all that the function does. */
-  readonly find?: string;
-  /** The expression that takes its place or that the function returns: as JavaScript, for types are not looked at any more. */
-  readonly put: string;
-}
 
 export interface Mutation {
   readonly what: string;
   /** What leads a world to where the guard matters. */
   readonly scenario: ScenarioName;
   /** More than one where one guard stands behind the other. */
-  readonly edits: readonly Edit[];
+  readonly replacements: readonly Replacement[];
 }
 
 /**
@@ -24,20 +16,29 @@ export interface Mutation {
  */
 export interface ChanceMutation {
   readonly what: string;
-  readonly edits: readonly Edit[];
+  readonly replacements: readonly Replacement[];
   readonly seed: number;
   readonly within:
     | { readonly steps: number; readonly isEphemeral?: boolean }
     | { readonly observations: number };
 }
 
-/** An expression of a function, and what takes its place. */
-export const at = (name: string, find: string, put: string): Edit => ({ in: name, find, put });
-/** A function, and what it returns at once. */
-export const returns = (name: string, put: string): Edit => ({ in: name, put });
+/** A function that always returns this. */
+export function returns<F extends AnyFunction>(guard: F, value: Awaited<ReturnType<F>>): Replacement {
+  return { guard, by: () => () => value };
+}
+
+/** A function that does something else, for example what it does for other arguments. */
+export function instead<F extends AnyFunction>(
+  guard: F,
+  by: (original: NoInfer<F>) => NoInfer<F>,
+): Replacement {
+  return { guard, by };
+}
+
 /** A guard that is taken away. */
-export const without = (what: string, scenario: ScenarioName, ...edits: readonly Edit[]): Mutation => ({
-  what,
-  scenario,
-  edits,
-});
+export const without = (
+  what: string,
+  scenario: ScenarioName,
+  ...replacements: readonly Replacement[]
+): Mutation => ({ what, scenario, replacements });

@@ -1,25 +1,38 @@
 /** What keeps drains from taking a quorum: see mutations.ts. */
-import { at, type Mutation, returns, without } from './mutation.ts';
+import { minAvailableOf } from '../../src/objects/budget.ts';
+import { budgetIsTooLow, minAvailableNow } from '../../src/planner/checks/disruptions.ts';
+import { planBudget } from '../../src/planner/operations/repair/budget.ts';
+import { instead, type Mutation, returns, without } from './mutation.ts';
 
 export const EVICTION_MUTATIONS: readonly Mutation[] = [
   without(
     'a budget that lets too many go is not raised',
     'membersAreEvictedWhileOneJoins',
-    returns('budgetIsTooLow', 'undefined'),
+    returns(budgetIsTooLow, undefined),
   ),
   without(
     'one may always be evicted, also where a single member votes',
     'theOnlyVoterIsEvictedWhileAnotherJoins',
-    at('minAvailableOf', 'voters >= 3 || isMeantSo', 'true'),
+    instead(
+      minAvailableOf,
+      () =>
+        ({ voters, learners }) =>
+          voters + learners - 1,
+    ),
   ),
   without(
     'the budget counts the members that are wished for',
     'membersAreEvictedWhileOneJoins',
-    at('minAvailableNow', 'minAvailableOf({ voters, learners, wanted })', 'wanted - 3'),
+    instead(
+      minAvailableNow,
+      () =>
+        ({ cluster }) =>
+          cluster.config.size - 3,
+    ),
   ),
   without(
     'a budget that keeps too many is never lowered',
     'fewerAreWishedForInAPause',
-    returns('planBudget', 'undefined'),
+    returns(planBudget, undefined),
   ),
 ];

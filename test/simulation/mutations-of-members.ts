@@ -1,289 +1,378 @@
 /** Guards of membership, repair and rollouts that are taken away: see mutations.ts. */
-import { at, type Mutation, returns, without } from './mutation.ts';
+import { findObjects } from '../../src/activities/observe/cluster-objects.ts';
+import { stampIdentity } from '../../src/activities/resource/etcd-cluster.ts';
+import { assertMayBootstrap } from '../../src/activities/steps/bootstrap-members.ts';
+import { isNewLearner } from '../../src/activities/steps/create-member.ts';
+import { writeThrough } from '../../src/activities/steps/disarm-no-space.ts';
+import { stillFollows } from '../../src/activities/steps/promote-learner.ts';
+import { assertMayBeRecorded } from '../../src/activities/steps/record-incarnation.ts';
+import { plannedIn } from '../../src/activities/steps/shared/still-planned.ts';
+import { claimStays } from '../../src/activities/steps/stop-member.ts';
+import { CLAIM } from '../../src/activities/runtime/kinds.ts';
+import { mayBeIssued } from '../../src/planner/checks/authorities.ts';
+import { hasCaughtUp } from '../../src/planner/checks/caught-up.ts';
+import { authorityComplaints, certificatesAreGood } from '../../src/planner/checks/certificates.ts';
+import { consentTo } from '../../src/planner/checks/consent.ts';
+import { lossOfClaim, saysEmpty } from '../../src/planner/checks/evidence.ts';
+import { hasRoom } from '../../src/planner/checks/space.ts';
+import { nextMemberMayGo, unequal } from '../../src/planner/checks/gates.ts';
+import { membersWithoutPod, usableClaim } from '../../src/planner/checks/missing-pods.ts';
+import { membersAreOurs } from '../../src/planner/checks/obstacles.ts';
+import { madeByOtherOperator } from '../../src/planner/checks/other-operator.ts';
+import {
+  everyVoterHealthy,
+  noForeignMembers,
+  quorumSurvivesRemoval,
+} from '../../src/planner/checks/preflight.ts';
+import { lastSerialOf, rebuiltIdentity, rebuiltStorage } from '../../src/planner/model/identity.ts';
+import { alarmsOf } from '../../src/planner/model/alarms.ts';
+import { isTerminationOverdue } from '../../src/planner/model/member-names.ts';
+import { planIdentity } from '../../src/planner/operations/create/index.ts';
+import { inTheWay } from '../../src/planner/operations/hibernate/index.ts';
+import { isProgressing } from '../../src/planner/operations/membership/learner-progress.ts';
+import { hasLostData, volumeLossOf } from '../../src/planner/operations/membership/learner.ts';
+import { willLoseVolume } from '../../src/planner/operations/membership/departing.ts';
+import { leftOf } from '../../src/planner/operations/membership/removed-members.ts';
+import { graceOver, tooManyThisHour } from '../../src/planner/operations/membership/replace.ts';
+import { stoppable } from '../../src/planner/operations/membership/stop-first.ts';
+import { isWithdrawnOnly } from '../../src/planner/operations/repair/client-routing.ts';
+import { takenDown, takingBack } from '../../src/planner/operations/repair/closing.ts';
+import { transferLeadership } from '../../src/planner/operations/rollout/next-member.ts';
+import { planIdentityCompletion } from '../../src/planner/operations/stamps/identity-completion.ts';
+import { planLostDomain } from '../../src/planner/operations/stamps/lost-domain.ts';
+import { planResourceStamps } from '../../src/planner/operations/stamps/resource.ts';
+import { planSealing } from '../../src/planner/operations/stamps/seal.ts';
+import { situationOf } from '../../src/planner/situation.ts';
+import { instead, type Mutation, returns, without } from './mutation.ts';
 
 /** The last look before a promotion: it stands behind the others. */
-const STILL_FOLLOWS = returns('stillFollows', 'true');
+const STILL_FOLLOWS = returns(stillFollows, true);
+/** Whatever claim has the name of a member is used for it. */
+export const ANY_CLAIM = instead(
+  usableClaim,
+  () =>
+    ({ claims }, member) =>
+      claims.find(({ name, owned }) => name === member && owned),
+);
+/** A claim that is being deleted stays for the member that is stopped. */
+const GOING_CLAIM_STAYS = instead(claimStays, original => async (deps, { namespace, ...ref }, step) => {
+  const claim = await deps.kube.get({ ...CLAIM, namespace, name: step.member });
+  return claim ?? original(deps, { namespace, ...ref }, step);
+});
+/** Nobody is asked for consent. */
+const EVERYTHING_IS_APPROVED = instead(consentTo, () => (_, consent) => ({
+  approval: { ...consent, id: 0, by: '', expiresAt: Number.MAX_SAFE_INTEGER },
+}));
+/** A step is performed whatever is planned by now. */
+const WHATEVER_IS_PLANNED = instead(
+  plannedIn,
+  original => (seen, step) =>
+    seen === undefined
+      ? original(seen, step)
+      : { cluster: seen.cluster, situation: situationOf(seen.observation, step.plannedUpon) },
+);
+/** A cluster begins whatever is written on its resource. */
+export const NOTHING_IS_STAMPED = instead(planIdentity, original => situation => {
+  const { cluster } = situation;
+  const metadata = { ...cluster.object.metadata, annotations: {} };
+  return original({ ...situation, cluster: { ...cluster, object: { ...cluster.object, metadata } } });
+});
+const RECORDED_WHATEVER_IS_STAMPED = instead(
+  assertMayBeRecorded,
+  original => (step, now) => original(step, { ...now, stampedId: undefined }),
+);
 
 export const GENERAL_MUTATIONS: readonly Mutation[] = [
   without(
     'a pause leaves a member down that the operator stopped',
     'pausedAtEveryStepOfARolloutOfOne',
-    returns('takenDown', '[]'),
+    returns(takenDown, []),
   ),
   without(
     'a pause leaves members asleep when others are awake',
     'pausedInTheMiddleOfWaking',
-    at('takenDown', "cluster.status.operation?.type === 'wakeCluster'", 'false'),
+    instead(takenDown, original => situation => {
+      const { cluster } = situation;
+      const status = { ...cluster.status, operation: { ...cluster.status.operation, type: '' } };
+      return original({ ...situation, cluster: { ...cluster, status } });
+    }),
   ),
   without(
     'a pause leaves clients away from a member that serves',
     'pausedAtEveryStepOfAnUpgrade',
-    returns('isWithdrawnOnly', 'false'),
+    returns(isWithdrawnOnly, false),
   ),
   without(
     'a pause leaves a member with a version that does not start',
     'pausedWithAVersionThatDoesNotStart',
-    returns('takingBack', '[]'),
+    returns(takingBack, []),
   ),
   without(
     'a pause starts what a person has taken away',
     'memberIsTakenDuringAPause',
-    at('takenDown', 'claim.stopped !== undefined', 'true'),
+    instead(takenDown, () => membersWithoutPod),
   ),
-  // Who does not answer names no leader: the second check stands behind the first.
   without(
     'members are added while a voter is away',
     'grownWhileOneIsAway',
-    at('everyVoterHealthy', 'unwell.length > 0', 'false'),
-    at('everyVoterHealthy', 'leaders.size === 1 && !leaders.has(undefined)', 'true'),
+    returns(everyVoterHealthy, undefined),
   ),
   without(
     'members are added while a voter raises an alarm',
     'grownWhileOneRaisesAnAlarm',
-    at('everyVoterHealthy', 'unwell.length > 0', 'false'),
+    returns(everyVoterHealthy, undefined),
   ),
   without(
     'a member is removed though the rest is no quorum',
     'forgottenNodeStillVotes',
-    at('quorumSurvivesRemoval', 'rest.length > 0 && healthy >= quorum(rest.length)', 'true'),
+    returns(quorumSurvivesRemoval, undefined),
   ),
   without(
     'one of two members is stopped before it is removed',
     'shrunkToOne',
-    at('stoppable', 'voters < FEWEST_VOTERS', 'false'),
+    instead(stoppable, original => (situation, _, view) => original(situation, Infinity, view)),
   ),
   without(
     'members that users added are treated as ours',
     'strangerIsAdded',
-    at('noForeignMembers', 'foreign.length === 0', 'true'),
+    returns(noForeignMembers, undefined),
   ),
   without(
     'a claim that only lacks its labels counts as gone',
     'claimWithoutLabelsAndStamps',
-    at('lossOfClaim', 'isThere || runs', 'runs'),
+    instead(lossOfClaim, original => (observation, view) => original({ ...observation, claims: [] }, view)),
   ),
   without(
     'any trouble of a pod counts as an empty volume',
     'imageCannotBePulled',
-    at(
-      'saysEmpty',
-      "pod.firstStart === 'sealed' ? EMPTY_ALONE.test(message) : started && EMPTY_AMONG_PEERS.test(message)",
-      'started',
+    instead(
+      saysEmpty,
+      () =>
+        ({ pod, started }) =>
+          started && pod?.trouble !== undefined,
     ),
   ),
   without(
     'a member whose node is gone is not waited for',
     'nodeIsGoneForAWhile',
-    at('graceOver', 'left === 0', 'true'),
+    returns(graceOver, undefined),
   ),
   without(
     'a learner that receives the database has as much time as one that does nothing',
     'learnerReceivesForLong',
-    at('isProgressing', 'situation.receiving?.includes(learner.name) === true', 'false'),
+    instead(
+      isProgressing,
+      original =>
+        (situation, ...member) =>
+          original({ ...situation, receiving: [] }, ...member),
+    ),
   ),
   without(
     'a learner is promoted however far behind it is',
     'learnerIsFarBehind',
-    at('hasCaughtUp', 'head - BigInt(learner.raftAppliedIndex) <= allowed', 'true'),
+    instead(hasCaughtUp, original => (situation, member) => {
+      const { probes, leader } = situation;
+      const probe = probes[member];
+      if (probe?.answered !== true || leader === undefined) return original(situation, member);
+      const level = { ...probe, raftAppliedIndex: leader.probe.raftIndex };
+      return original({ leader, probes: { ...probes, [member]: level } }, member);
+    }),
     STILL_FOLLOWS,
   ),
   without(
     'a learner is promoted that does not follow the leader',
     'learnerNamesAFormerLeader',
-    at(
-      'hasCaughtUp',
-      'leader === undefined || learner.leaderId !== leader.probe.memberId',
-      'leader === undefined',
-    ),
+    instead(hasCaughtUp, original => (situation, member) => {
+      const { probes, leader } = situation;
+      const probe = probes[member];
+      if (probe?.answered !== true || leader === undefined) return original(situation, member);
+      const follower = { ...probe, leaderId: leader.probe.memberId };
+      return original({ leader, probes: { ...probes, [member]: follower } }, member);
+    }),
     STILL_FOLLOWS,
   ),
   without('a learner is promoted that is cut off and lacks nothing', 'learnerIsCutOff', STILL_FOLLOWS),
   without(
     'names are chosen above those that are there, not above those that were',
     'sizeGoesUpAndDownAndUp',
-    at('nextMember', 'lastSerialOf(cluster)', '-1'),
+    returns(lastSerialOf, -1),
   ),
   without(
     'pods and claims of members are cleared away',
     'nothingHappens',
-    at('leftOf', '!views.some(view => view.name === object.name)', 'true'),
+    instead(leftOf, original => situation => original(situation, [])),
   ),
   without(
     'a member whose claim is being deleted is left alone',
     'claimIsDeletedUnderItsMember',
-    at('willLoseVolume', '!hasUsableVolume(claim)', 'false'),
+    returns(willLoseVolume, false),
   ),
   without(
     'a learner that lost its volume is started again on it',
     'learnerLosesItsVolume',
-    at('removalOf', 'pod === undefined && lost !== undefined', 'false'),
+    returns(volumeLossOf, undefined),
   ),
   without(
     'a volume that goes away counts as one that keeps the data',
     'sleepIsWantedWhileAClaimGoes',
-    at('usableClaim', 'claim === undefined || !hasUsableVolume(claim)', '!claim'),
-    returns('claimStays', 'undefined'),
+    ANY_CLAIM,
+    GOING_CLAIM_STAYS,
   ),
-  without('voters are not sealed', 'podIsToldToBootstrap', at('planSealing', 'members.length === 0', 'true')),
+  without('voters are not sealed', 'podIsToldToBootstrap', returns(planSealing, undefined)),
   without(
     'a cluster of which nothing is left is taken for one that never was',
     'nothingIsLeftOfIt',
-    at('planIdentity', 'rebuilt !== undefined', 'rebuilt?.incarnation.members.length > 0'),
-    at('assertMayBeRecorded', 'stampedId !== undefined', 'false'),
+    instead(rebuiltIdentity, original => observation => {
+      const rebuilt = original(observation);
+      return rebuilt?.incarnation.members.length === 0 ? undefined : rebuilt;
+    }),
+    // It takes what is left for that of another operator.
+    returns(madeByOtherOperator, undefined),
+    RECORDED_WHATEVER_IS_STAMPED,
   ),
   without(
     'a rollout goes on whatever state the members are in',
     'rolloutWhileOneIsAway',
-    at('nextMemberMayGo', 'passes()', 'undefined'),
+    returns(nextMemberMayGo, undefined),
   ),
   without(
     'a member without volume is stopped for the night',
     'sleepIsWantedWhileAClaimGoes',
-    at('inTheWay', 'lost.length > 0', 'false'),
-    returns('claimStays', 'undefined'),
+    returns(inTheWay, undefined),
+    GOING_CLAIM_STAYS,
   ),
   without(
     'members of another cluster are taken for ours',
     'volumeOfAnotherCluster',
-    at('membersAreOurs', 'probe.answered && probe.clusterId !== recorded', 'false'),
+    returns(membersAreOurs, undefined),
   ),
-  without(
-    'a step is performed though the world has moved on',
-    'removalIsOvertaken',
-    at(
-      'plannedIn',
-      "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
-      'false',
-    ),
-  ),
+  without('a step is performed though the world has moved on', 'removalIsOvertaken', WHATEVER_IS_PLANNED),
   without(
     'members bootstrap after the cluster id is recorded',
     'bootstrapComesLate',
-    at('bootstrapMembers', 'clusterID !== undefined', 'false'),
+    returns(assertMayBootstrap, undefined),
   ),
   without(
     'an empty cluster is recorded in place of one that is lost',
     'recordingComesLate',
-    at('assertMayBeRecorded', 'stampedId !== undefined', 'false'),
+    RECORDED_WHATEVER_IS_STAMPED,
   ),
   without(
     'a member that is no learner, or has started, is created once more',
     'creationComesLate',
-    at(
-      'createMember',
-      'seen === undefined || view?.id !== step.id || !view.isLearner || view.started',
-      'seen === undefined || view === undefined',
-    ),
+    returns(isNewLearner, true),
   ),
   without(
     'the name of a new member is not stamped on the resource',
     'sizeGoesUpAgainWithoutStatus',
-    at('addLearner', 'serialOf(step.member) ?? -1', '0'),
+    instead(
+      stampIdentity,
+      original => (kube, cluster, identity) => original(kube, cluster, { ...identity, lastSerial: 0 }),
+    ),
   ),
   without(
     'a pod is stopped without a look at the gates',
     'stopIsOvertaken',
-    at(
-      'plannedIn',
-      "decision.kind !== 'operate' || !isDeepStrictEqual(plain(decision.step), plain(step))",
-      'false',
-    ),
-    returns('claimStays', 'undefined'),
+    WHATEVER_IS_PLANNED,
+    GOING_CLAIM_STAYS,
   ),
   without(
     'a claim that was stamped again after the status was lost is not remembered',
     'stampsComeBackAfterTheStatusWasLost',
-    at('planIdentityCompletion', 'more.length === 0', 'true'),
+    returns(planIdentityCompletion, undefined),
   ),
   without(
     'claims that lost their stamps with the status count as none',
     'everyClaimLosesItsStampsWithTheStatus',
-    at('rebuiltStorage', 'members.some(member => member.name === name)', 'false'),
+    instead(rebuiltStorage, original => (observation, incarnation) => {
+      const claims = observation.claims.filter(({ token }) => token === incarnation.token);
+      return original({ ...observation, claims }, incarnation);
+    }),
   ),
   without(
     'a cluster id that only a quorum reported is not stamped on the resource',
     'statusIsLostBeforeAndAfterTheQuorum',
-    at('recordIncarnation', 'clusterId !== undefined', 'false'),
-    at('planResourceStamps', 'lacking.length === 0', 'true'),
+    instead(stampIdentity, () => (_, cluster) => Promise.resolve(cluster)),
+    returns(planResourceStamps, undefined),
   ),
   without(
     'a member is restarted though the members hold different keys',
     'membersHoldDifferentKeys',
-    at('unequal', 'new Set(group.map(({ hash }) => hash)).size > 1', 'false'),
+    returns(unequal, []),
   ),
   without(
     'members are replaced as often as they are lost',
     'replacementsAreSpent',
-    at('tooManyThisHour', 'lately.length < maxReplacementsPerHour', 'true'),
+    returns(tooManyThisHour, undefined),
   ),
   without(
     'a member that nothing is proved of is removed without asking anybody',
     'replacementOfTheUnproved',
-    at('withConsent', "'obstacle' in answer", 'false'),
+    EVERYTHING_IS_APPROVED,
   ),
   without(
     'a member is added whose certificates are bad',
     'certificatesAreBad',
-    at('planAdd', 'certificatesAreGood(situation)', 'undefined'),
+    returns(certificatesAreGood, undefined),
   ),
   without(
     'members are restarted although those that go on would not trust what they show',
     'authorityIsExchanged',
-    at('certificatesAreGood', '[...complaints, ...authorityComplaints(situation)]', 'complaints'),
+    returns(authorityComplaints, []),
   ),
   without(
     'certificates are signed with an authority that members do not trust',
     'certificatesAreMade',
-    at('mayBeIssued', 'thoseWithout(observation, authority.role, authority.fingerprints).length', '0'),
+    returns(mayBeIssued, true),
   ),
   without(
     'a learner that had data is started again on another volume',
     'learnerLosesItsPodAndAllThatWasInIt',
-    at('removalOf', 'pod === undefined ? hasLostData(situation, learner) : saysEmpty(learner)', 'false'),
+    returns(hasLostData, false),
+    returns(saysEmpty, false),
   ),
   without(
     'a member whose kubelet does not answer is waited for without end',
     'stopDoesNotCome',
-    at('isTerminationOverdue', 'now - goneBy > TERMINATION_OVERDUE_MS', 'false'),
+    returns(isTerminationOverdue, false),
   ),
   without(
     'a lost status is recorded in a domain that the members are not in',
     'domainIsForgotten',
-    returns('planLostDomain', 'undefined'),
+    returns(planLostDomain, undefined),
   ),
   without(
     'a member is defragmented while another is away',
     'membersAreDefragmented',
-    at('planDefragmentation', 'nextMemberMayGo(situation, { tolerated: /NOSPACE/ })', 'undefined'),
+    returns(nextMemberMayGo, undefined),
   ),
   without(
     'the leader is defragmented before it has handed over',
     'membersAreDefragmented',
-    at('defragmentations', 'transferLeadership(situation, waiting, name)', '[]'),
+    returns(transferLeadership, []),
   ),
   without(
     'NOSPACE is disarmed while a member has no room',
     'noSpaceWhileOneHasNoRoom',
-    at('causeOf', '!hasRoom(member)', 'false'),
+    returns(hasRoom, true),
   ),
   without(
     'NOSPACE is disarmed while CORRUPT stands',
     'noSpaceWhileOneHasNoRoom',
-    at('fillings', "alarm === 'CORRUPT'", 'false'),
+    instead(alarmsOf, original => probes => original(probes).filter(({ alarm }) => alarm !== 'CORRUPT')),
   ),
-  without(
-    'history is compacted that nobody has approved of',
-    'databasesAreFull',
-    at('whenDecided', "'approval' in answer", 'true'),
-  ),
+  without('history is compacted that nobody has approved of', 'databasesAreFull', EVERYTHING_IS_APPROVED),
   without(
     'no write is tried after NOSPACE was disarmed',
     'databasesAreFull',
-    at('disarmNoSpace', 'step.members', '[]'),
+    returns(writeThrough, undefined),
   ),
   without(
     'claims are looked for by label alone',
     'claimWithoutLabels',
-    at('ownedObjects', '[...(hasClaims ? recordedNames(cluster) : []), ...names]', '[]'),
+    instead(
+      findObjects,
+      original => (kube, kind, of) => original(kube, kind, kind === CLAIM ? { ...of, names: [] } : of),
+    ),
   ),
 ];

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { EVERY_MUTATION } from './mutations.ts';
 
-// In a process of its own: there the files can be loaded without their guards.
+// In a process of its own: there functions are loaded so that they can be replaced.
 it('mutations are all noticed, and every scenario holds without them', { timeout: 240_000 }, async () => {
   const run = promisify(execFile)(process.execPath, ['scripts/simulate.ts', '--mutations'], {
     encoding: 'utf8',

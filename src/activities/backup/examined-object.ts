@@ -110,7 +110,7 @@ function refuseOther(
 }
 
 /** A backup that is not what its manifest describes, or that was found bad. */
-function refuseUnlike(
+export function refuseUnlike(
   { verified = '', sha256 }: BackupEntry,
   object: { readonly sha256: string; readonly location: string; readonly manifest: string },
 ): void {

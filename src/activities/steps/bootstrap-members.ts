@@ -1,4 +1,4 @@
-import type { EtcdCluster } from '../../api/schemas/types.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { disruptionBudget, minAvailableOf } from '../../objects/budget.ts';
 import { memberClaim } from '../../objects/claim.ts';
 import { memberPod, settledIn } from '../../objects/pod.ts';
@@ -20,12 +20,11 @@ import type { Perform } from './shared/perform.ts';
  */
 export const bootstrapMembers: Perform<'bootstrapMembers'> = async (deps, ref, step) => {
   const cluster = await readLivingCluster(deps.kube, ref);
-  const { incarnation, clusterID, storage } = cluster.status ?? {};
+  assertMayBootstrap(cluster.status ?? {});
+  const { incarnation, storage } = cluster.status ?? {};
   if (incarnation?.token !== step.token || storage === undefined) {
     throw preconditionChanged(`incarnation ${step.token} is not the recorded incarnation`);
   }
-  if (clusterID !== undefined)
-    throw preconditionChanged(`cluster id ${clusterID} is already recorded: no member is bootstrapped`);
   const initial = incarnation.members.map(member => member.name);
   const stranger = step.members.find(name => !initial.includes(name));
   if (stranger !== undefined)
@@ -57,6 +56,12 @@ export const bootstrapMembers: Perform<'bootstrapMembers'> = async (deps, ref, s
     });
   }
 };
+
+/** Refuses to bootstrap where a cluster has lived. */
+export function assertMayBootstrap({ clusterID }: Pick<EtcdClusterStatus, 'clusterID'>): void {
+  if (clusterID !== undefined)
+    throw preconditionChanged(`cluster id ${clusterID} is already recorded: no member is bootstrapped`);
+}
 
 async function createAll(
   deps: Dependencies,

@@ -1,6 +1,7 @@
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_MEMBER_ID } from '../../api/names.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import { memberViews } from '../../planner/model/member-view.ts';
+import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import { type MemberView, memberViews } from '../../planner/model/member-view.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { observeMembers } from '../observe/members.ts';
@@ -15,7 +16,7 @@ export const createMember: Perform<'createMember'> = async (deps, ref, step) => 
   const seen = await observeMembers(deps, ref, [step.member]);
   const views = seen === undefined ? [] : memberViews(seen.observation);
   const view = views.find(candidate => candidate.name === step.member);
-  if (seen === undefined || view?.id !== step.id || !view.isLearner || view.started) {
+  if (seen === undefined || !isNewLearner(view, step)) {
     throw preconditionChanged(`${step.member} (${step.id}) is not a learner that has not started`);
   }
   const { cluster, observation } = seen;
@@ -30,6 +31,11 @@ export const createMember: Perform<'createMember'> = async (deps, ref, step) => 
   const noted = await authoritiesNoted(deps.kube, cluster);
   await createOwned(deps.kube, noted(stamped(pod, identity)), ref.uid);
 };
+
+/** Whether it is the learner that was added, and has not started yet. */
+export function isNewLearner(view: MemberView | undefined, { id }: StepOf<'createMember'>): boolean {
+  return view?.id === id && view.isLearner && !view.started;
+}
 
 function stamped(object: ManifestObject, identity: Readonly<Record<string, string>>): ManifestObject {
   const { metadata } = object;

@@ -83,7 +83,8 @@ async function noneIsLeft(deps: Dependencies, ref: ClusterRef): Promise<void> {
   if (left.length > 0) throw new Error(`${left.join(', ')} still lists NOSPACE after it was disarmed`);
 }
 
-async function writeThrough(
+/** Has a write go through a member, and notes on its pod that it did. */
+export async function writeThrough(
   deps: Dependencies,
   situation: Situation,
   { name, uid }: DisarmNoSpace['members'][number],

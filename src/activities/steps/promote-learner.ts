@@ -66,7 +66,7 @@ async function admitted(
 }
 
 /** Whether the learner applies an entry that is written now. */
-async function stillFollows(
+export async function stillFollows(
   deps: Dependencies,
   ref: ClusterRef,
   { situation, step }: { readonly situation: Situation; readonly step: PromoteLearner },

@@ -48,7 +48,7 @@ export const recordIncarnation: Perform<'recordIncarnation'> = async (deps, ref,
 };
 
 /** What a step was planned upon may be long ago, as in a workflow that was reset. */
-function assertMayBeRecorded(
+export function assertMayBeRecorded(
   { incarnation, clusterId }: StepOf<'recordIncarnation'>,
   now: { readonly recorded: Incarnation | undefined; readonly stampedId: string | undefined },
 ): void {

@@ -47,7 +47,7 @@ async function noteOnClaim(
 }
 
 /** A claim that is being deleted goes with its pod. Read by its name: a list may be old where an API server has lost its etcd. */
-async function claimStays(
+export async function claimStays(
   { kube }: Dependencies,
   { namespace }: ClusterRef,
   { member: name, claimUid }: StepOf<'stopMember'>,

@@ -35,7 +35,8 @@ function lossOfPod(observation: Observation, view: MemberView): string | undefin
   return hasEnded(view.pod) ? 'its pod has ended, and its data was stored in the pod' : emptinessOf(view);
 }
 
-function lossOfClaim(observation: Observation, view: MemberView): string | undefined {
+/** What proves that the data on its claim is lost; undefined when nothing does. */
+export function lossOfClaim(observation: Observation, view: MemberView): string | undefined {
   // Whatever owns a pod of its name: it may be its own, and its volume is in use.
   const pod = view.pod ?? observation.pods.find(({ name }) => name === view.name);
   const runs = isRunning(pod);
@@ -59,7 +60,7 @@ function lossOfClaim(observation: Observation, view: MemberView): string | undef
 }
 
 /** Kubernetes, "Storage Object in Use Protection": a pod that has ended keeps a claim from going, and no other one is started on it. */
-function isGoing({ deleting }: Pick<ClaimFacts, 'deleting'>, pod: MemberView['pod']): boolean {
+export function isGoing({ deleting }: Pick<ClaimFacts, 'deleting'>, pod: MemberView['pod']): boolean {
   return deleting && (pod === undefined || hasEnded(pod));
 }
 

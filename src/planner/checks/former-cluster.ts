@@ -145,7 +145,7 @@ export function doubtsAbout({ cluster }: Pick<Observation, 'cluster'>, former: F
 }
 
 /** A quorum of the voters must be there; fewer never elect a leader, and nobody could replace the others. */
-function lackingVoters(former: FormerIncarnation): string[] {
+export function lackingVoters(former: FormerIncarnation): string[] {
   const { claims, pods, note } = former;
   const names = [...new Set([...claims, ...pods].map(({ name }) => name))];
   const voters = note?.voters ?? names;

@@ -92,12 +92,14 @@ export function leaderSince({
   return since === undefined || since > now ? now : since;
 }
 
-function unfinished(views: readonly MemberView[]): Obstacle | undefined {
+/** Learners, and members that were added and have not started. */
+export function unfinished(views: readonly MemberView[]): Obstacle | undefined {
   const found = views.filter(view => view.isLearner || !view.started);
   return obstacle('LearnerPresent', found, 'is not a voting member yet');
 }
 
-function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
+/** Members that do not answer, or raise an alarm that is not tolerated. */
+export function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined): Obstacle | undefined {
   const faults = views.flatMap(({ name, probe }) => {
     if (probe === undefined) return [`${name} does not answer`];
     const errors = probe.errors.filter(error => tolerated?.test(error) !== true);
@@ -106,7 +108,11 @@ function unhealthy(views: readonly MemberView[], tolerated: RegExp | undefined):
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function leaderUnstable(situation: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
+/** The members name different leaders, or a leader that has just been elected. */
+export function leaderUnstable(
+  situation: SituationWithoutGoal,
+  views: readonly MemberView[],
+): Obstacle | undefined {
   const leaders = new Set(views.map(({ probe }) => `${probe?.leaderId}/${probe?.raftTerm}`));
   if (leaders.size !== 1)
     return { reason: 'LeaderUnclear', message: 'the members do not agree on leader and term' };
@@ -115,21 +121,27 @@ function leaderUnstable(situation: SituationWithoutGoal, views: readonly MemberV
   return { reason: 'LeaderNew', message: 'the leader was elected less than 5 s ago', waitMs };
 }
 
-function behind(views: readonly MemberView[]): Obstacle | undefined {
+/** Members that lack entries of the log. */
+export function behind(views: readonly MemberView[]): Obstacle | undefined {
   const indexes = views.map(({ probe }) => Number(probe?.raftIndex ?? 0));
   const newest = Math.max(...indexes);
   const lagging = views.filter(({ probe }) => newest - Number(probe?.raftAppliedIndex ?? 0) >= MOST_LAG);
   return obstacle('MembersBehind', lagging, `is ${MOST_LAG} or more log entries behind`);
 }
 
-function unread(views: readonly MemberView[]): Obstacle | undefined {
+/** Members through which nothing can be read. */
+export function unread(views: readonly MemberView[]): Obstacle | undefined {
   const faults = views.flatMap(({ name, probe }) =>
     probe === undefined || probe.read.ok ? [] : [`${name}: ${probe.read.message}`],
   );
   return faults.length === 0 ? undefined : { reason: 'MembersUnhealthy', message: faults.join('; ') };
 }
 
-function mixed(views: readonly MemberView[], allowed: readonly string[] | undefined): Obstacle | undefined {
+/** Members that run other versions than those that are allowed. */
+export function mixed(
+  views: readonly MemberView[],
+  allowed: readonly string[] | undefined,
+): Obstacle | undefined {
   const versions = [...new Set(views.map(({ probe }) => probe?.version ?? ''))];
   const asPlanned =
     allowed === undefined ? versions.length === 1 : versions.every(each => allowed.includes(each));
@@ -138,7 +150,8 @@ function mixed(views: readonly MemberView[], allowed: readonly string[] | undefi
     : { reason: 'VersionsDiffer', message: `the members run different versions: ${versions.join(', ')}` };
 }
 
-function full(
+/** A database that is nearly full. */
+export function full(
   { cluster }: SituationWithoutGoal,
   views: readonly MemberView[],
   tolerated: RegExp | undefined,
@@ -153,14 +166,18 @@ function full(
   );
 }
 
-function unready(views: readonly MemberView[]): Obstacle | undefined {
+/** Members whose pods are not ready, or go. */
+export function unready(views: readonly MemberView[]): Obstacle | undefined {
   const found = views.filter(({ pod }) => pod === undefined || !pod.ready || pod.deleting);
   const [because] = found.flatMap(({ pod }) => pod?.notReadyBecause ?? []);
   return obstacle('MembersNotReady', found, `has no ready pod${because === undefined ? '' : `: ${because}`}`);
 }
 
 /** Members that have compacted alike must hold the same keys. It costs reading every key, so it is asked for when all else is well. */
-function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[]): Obstacle | undefined {
+export function different(
+  { hashes }: SituationWithoutGoal,
+  views: readonly MemberView[],
+): Obstacle | undefined {
   // One member holds what it holds.
   if (views.length < 2) return undefined;
   if (hashes === undefined) {
@@ -186,7 +203,7 @@ function different({ hashes }: SituationWithoutGoal, views: readonly MemberView[
 }
 
 /** What the members of a group say, when those that have compacted alike do not say the same. */
-function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['hashes']>): string[] {
+export function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['hashes']>): string[] {
   const known = views.flatMap(({ name }) => {
     const fact = hashes[name];
     return fact?.ok === true ? [{ name, ...fact }] : [];
@@ -197,7 +214,8 @@ function unequal(views: readonly MemberView[], hashes: NonNullable<Situation['ha
     .flatMap(group => group.map(({ name, hash }) => `${name} ${hash}`));
 }
 
-function unquiet(
+/** Members that have not been ready for long enough. */
+export function unquiet(
   situation: SituationWithoutGoal,
   views: readonly MemberView[],
   soakMs: number,

@@ -127,7 +127,7 @@ function inOrder(restores: readonly RestoreOfCluster[]): readonly RestoreOfClust
 }
 
 /** A lost status is recorded again first: what the restore puts aside must be known, so that it can be brought back. */
-function identityIsRecorded(situation: Situation): Wait | undefined {
+export function identityIsRecorded(situation: Situation): Wait | undefined {
   const { status, name } = situation.cluster;
   const found = status.incarnation === undefined ? rebuiltIdentity(situation) : undefined;
   // Nothing records an identity that nobody knows.

@@ -23,7 +23,7 @@ function clusterIdOf(situation: Situation): string | undefined {
 }
 
 /** The newest id that anything of this cluster is stamped with. */
-function idBefore({ cluster, claims, pods }: Situation): string | undefined {
+export function idBefore({ cluster, claims, pods }: Situation): string | undefined {
   const stamped = [...claims, ...pods].filter(({ owned }) => owned);
   const serial = ({ token = '' }: { readonly token?: string | undefined }): number => serialOf(token) ?? 0;
   return [...stamped, stampsOf(cluster)]
@@ -66,7 +66,7 @@ function judgeRescue(situation: Situation): NotAccepted | undefined {
 }
 
 /** A cluster that nobody has an id of is a new one, unless something is there that only one that lived can have. */
-function judgeUnidentified(situation: Situation): NotAccepted | undefined {
+export function judgeUnidentified(situation: Situation): NotAccepted | undefined {
   const { cluster, clientService } = situation;
   const isRecorded = cluster.status.incarnation !== undefined;
   // Clients are let in only after the id is recorded.

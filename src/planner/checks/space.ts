@@ -103,7 +103,8 @@ function quotaOf(situation: Situation, { pod }: MemberView): number | undefined 
   return isOther ? undefined : config.etcd.quotaBackendBytes;
 }
 
-function hasRoom({ size, quota }: Pick<Filled, 'size' | 'quota'>): boolean {
+/** Whether a database may grow before etcd refuses writes. */
+export function hasRoom({ size, quota }: Pick<Filled, 'size' | 'quota'>): boolean {
   return size <= ROOM * quota;
 }
 

@@ -18,7 +18,7 @@ export function isTotalLoss(observation: Observation): boolean {
 }
 
 /** Milliseconds until the loss of every volume counts as proved; undefined while not every one looks lost. */
-function graceOfLossMs(observation: Observation): number | undefined {
+export function graceOfLossMs(observation: Observation): number | undefined {
   const { cluster, membership } = observation;
   if (cluster.status.clusterID === undefined || membership.known) return undefined;
   // Machines may be off because it sleeps.

@@ -36,7 +36,11 @@ function holds({ comparedAt, members }: KeyHashes, { now, pods }: Compared): boo
   return members.every(member => pods.some(pod => isSame(pod, member) && isNewer(pod)));
 }
 
-function isSame({ name, uid, container, owned }: PodFacts, member: KeyHashes['members'][number]): boolean {
+/** Whether the pod is the one whose keys were compared, and was not started again since. */
+export function isSame(
+  { name, uid, container, owned }: PodFacts,
+  member: KeyHashes['members'][number],
+): boolean {
   return owned && name === member.name && uid === member.podUID && container === member.container;
 }
 

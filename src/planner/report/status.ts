@@ -138,7 +138,7 @@ function sizeOf({ situation, members }: Findings): number {
  * The version that all members were just seen to run, else the one that is recorded. A status that was lost in the middle of an
  * upgrade begins with the oldest that is seen: what the specification asks for may be minors away from the data.
  */
-function currentVersionOf(
+export function currentVersionOf(
   members: readonly ObservedMember[],
   recorded: string | undefined,
 ): string | undefined {

@@ -197,7 +197,7 @@ export class MemberMonitor {
   #hear(pod: MonitoredPod, said: string): void {
     const { clock, known, logger, enqueue } = this.#deps;
     const { reported: before, key, name } = pod;
-    if (said === before || clock.now() - pod.reportedAt < REPORT_EVERY_MS) return;
+    if (!isNews(pod, said, clock.now())) return;
     pod.reported = said;
     // A cluster is reconciled anyway when its pod is first listed.
     if (before === undefined) return;
@@ -262,8 +262,22 @@ export class MemberMonitor {
     };
     const list = membership.known ? JSON.stringify(membership.members) : before?.list;
     this.#surveyed.set(key, { at: clock.now(), list, figures });
-    return before?.list !== undefined && list !== before.list;
+    return isOtherList(before?.list, list);
   }
+}
+
+/** Whether a member says something else than before, and not right after the last time that it did. */
+export function isNews(
+  { reported, reportedAt }: Pick<MonitoredPod, 'reported' | 'reportedAt'>,
+  said: string,
+  now: number,
+): boolean {
+  return said !== reported && now - reportedAt >= REPORT_EVERY_MS;
+}
+
+/** Whether a quorum lists other members than the last time that one answered. */
+export function isOtherList(before: string | undefined, now: string | undefined): boolean {
+  return before !== undefined && now !== before;
 }
 
 /** As a pass looks for them: of its own namespace, and controlled by the cluster. Undefined: of none, without an address, or going. */

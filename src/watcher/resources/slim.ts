@@ -78,7 +78,7 @@ export function slimMeta({ apiVersion, kind, metadata }: KubeObject): KubeObject
 }
 
 /** What users and controllers mark an object with. The note of who keeps a member busy is renewed every few seconds, and of no concern to anybody who waits. */
-function marksOf({ metadata }: KubeObject): unknown {
+export function marksOf({ metadata }: KubeObject): unknown {
   const { labels, annotations = {}, ownerReferences, deletionTimestamp } = metadata;
   const { [LAST_APPLIED]: _, [ANNOTATION_MAINTENANCE]: __, ...others } = annotations;
   return [labels, others, ownerReferences, deletionTimestamp];

@@ -106,7 +106,7 @@ function isBorn({ cluster }: Situation): boolean {
 }
 
 /** No identity is recorded: a new cluster, or one whose status was lost. */
-function planIdentity(situation: Situation): Decision {
+export function planIdentity(situation: Situation): Decision {
   const rebuilt = rebuiltIdentity(situation);
   if (rebuilt !== undefined) return planRebuild(situation, rebuilt.incarnation, rebuilt.clusterId);
   const other = madeByOtherOperator(situation);

@@ -25,7 +25,10 @@ export function identityUnknown(situation: Situation, { token }: Incarnation): O
  * What to do when a restore was under way, and what was before it is kept; undefined when that is not so. The resource has the stamps of the
  * cluster that formed last, before clients were let in. Claims are kept long after a restore: without these stamps they prove nothing.
  */
-function restoreWithoutStatus({ cluster, claims, pods }: Situation, token: string): string | undefined {
+export function restoreWithoutStatus(
+  { cluster, claims, pods }: Situation,
+  token: string,
+): string | undefined {
   const { token: last, clusterId } = stampsOf(cluster);
   const isOfLast = clusterId !== undefined && last !== token;
   const kept = claims.filter(

@@ -66,7 +66,8 @@ function stops(situation: Situation): Step[] {
   }));
 }
 
-function inTheWay(situation: Situation): Obstacle | undefined {
+/** What keeps the cluster from being hibernated. */
+export function inTheWay(situation: Situation): Obstacle | undefined {
   const pods = situation.pods.filter(pod => pod.owned);
   const lost = pods.filter(({ name }) => usableClaim(situation, name) === undefined);
   if (lost.length > 0) {

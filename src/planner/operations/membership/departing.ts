@@ -32,7 +32,7 @@ function findDeparting(
  * Somebody deleted the claim under a running member, or another one stands there since: Kubernetes keeps the volume only for as
  * long as its pod is there.
  */
-function willLoseVolume(situation: Situation, view: MemberView): boolean {
+export function willLoseVolume(situation: Situation, view: MemberView): boolean {
   const { cluster, claims } = situation;
   const { ours, isLearner, name, probe, pod, claim } = view;
   if (!ours || isLearner || probe === undefined || pod === undefined) return false;

@@ -49,7 +49,7 @@ export function isPending({ trouble }: PodFacts): boolean {
 }
 
 /** It is still being brought up, receives the database, or has applied more of the log than was noted. */
-function isProgressing(situation: Situation, learner: MemberView, pod: PodFacts): boolean {
+export function isProgressing(situation: Situation, learner: MemberView, pod: PodFacts): boolean {
   if (isComingUp(learner, pod)) return true;
   if (situation.receiving?.includes(learner.name) === true) return true;
   const { probe } = learner;

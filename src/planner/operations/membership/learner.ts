@@ -134,7 +134,7 @@ function delayOf(situation: Situation, learner: MemberView, pod: PodFacts): Lear
  * It may have begun to fill the volume, which nobody sees before it is listed as started. No pod can be placed on a volume whose node
  * is gone, and a learner never counted: nobody waits for the node to be registered anew.
  */
-function volumeLossOf({ claim }: MemberView): string | undefined {
+export function volumeLossOf({ claim }: MemberView): string | undefined {
   if (claim !== undefined && !hasUsableVolume(claim)) return 'its volume is lost';
   return claim?.home?.exists === false
     ? `its volume is on node ${claim.home.node}, which is gone`
@@ -163,7 +163,8 @@ function isNameTaken({ pods, claims }: Situation, { name }: MemberView): boolean
   return [...pods, ...claims].some(object => object.name === name && !object.owned);
 }
 
-function hasLostData(situation: Situation, view: MemberView): boolean {
+/** Whether the data of a member without a pod is lost. */
+export function hasLostData(situation: Situation, view: MemberView): boolean {
   if (situation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') return isPodGone(situation, view);
   if (view.claim === undefined || volumeLossOf(view) !== undefined) return true;
   return claimUidMismatch(situation, view.claim) !== undefined;

@@ -50,7 +50,8 @@ export function planRemovedMembers(situation: Situation, views: readonly MemberV
   return asRollback(operate(operationOf(situation), [step]));
 }
 
-function leftOf(situation: Situation, views: readonly MemberView[]): Left[] {
+/** What members that no quorum lists any more have left. */
+export function leftOf(situation: Situation, views: readonly MemberView[]): Left[] {
   const token = situation.cluster.status.incarnation?.token;
   const isLeft = (object: { name: string; owned: boolean; token: string | undefined; deleting: boolean }) =>
     object.owned &&

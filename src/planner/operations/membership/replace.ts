@@ -82,7 +82,8 @@ function removal(situation: Situation, views: readonly MemberView[], { name, id 
   return { kind: 'removeMember', member: name, id, expected, reason, replacement: 'Lost' };
 }
 
-function graceOver(situation: Situation, view: MemberView): Obstacle | undefined {
+/** A lost member may come back, and is waited for. */
+export function graceOver(situation: Situation, view: MemberView): Obstacle | undefined {
   const left = graceLeftMs(situation, view);
   if (left === 0) return undefined;
   const { claim } = view;
@@ -100,7 +101,7 @@ function graceOver(situation: Situation, view: MemberView): Obstacle | undefined
 }
 
 /** Members that go on being lost are a fault that replacing does not mend: a person is asked. */
-function tooManyThisHour({ cluster, now }: Situation, view: MemberView): Obstacle | undefined {
+export function tooManyThisHour({ cluster, now }: Situation, view: MemberView): Obstacle | undefined {
   const { maxReplacementsPerHour } = cluster.config.repair;
   const lately = [...replacedLately(cluster, now).keys()].filter(member => member !== view.name);
   if (lately.length < maxReplacementsPerHour) return undefined;

@@ -47,7 +47,7 @@ export function stopFirst(
 }
 
 /** What must be there of a member that can be stopped and, if need be, started again. */
-function stoppable(
+export function stoppable(
   observation: Observation,
   voters: number,
   view: MemberView,

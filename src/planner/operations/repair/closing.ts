@@ -39,7 +39,7 @@ export function closingSteps(situation: Situation, stopped: Work | undefined): S
 }
 
 /** Members without a pod that the operator stopped, as their claims say, and those that it has not woken yet when others are awake. */
-function takenDown(situation: Situation): string[] {
+export function takenDown(situation: Situation): string[] {
   const { claims, cluster, pods } = situation;
   const gone = membersWithoutPod(situation);
   const isWaking =
@@ -50,7 +50,7 @@ function takenDown(situation: Situation): string[] {
 }
 
 /** A member that does not start with the version that it was given gets back the one that it ran. */
-function takingBack(situation: Situation): Step[] {
+export function takingBack(situation: Situation): Step[] {
   const { goal } = situation;
   if (goal.kind !== 'go' || allHaveRun(goal)) return [];
   const failed = failedMember(situation, goal);

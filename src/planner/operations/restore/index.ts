@@ -109,7 +109,7 @@ function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
  * Who hangs is dealt with when clients are kept out and the others are gone. Witnesses stay until what they prove is recorded: they do
  * not run, and are stopped as soon as the incarnation is another one.
  */
-function fence(situation: Situation, trial?: StepOf<'fenceMembers'>['trial']): Step[] {
+export function fence(situation: Situation, trial?: StepOf<'fenceMembers'>['trial']): Step[] {
   const { clientService } = situation;
   const witnesses = witnessesOf(situation);
   const pods = identify(podsToEnd(situation).ending.filter(pod => !witnesses.includes(pod)));
@@ -230,7 +230,7 @@ function recordStep({ membership }: Situation, token: string): Step {
  * What a person aborted is first recorded as failed, so that nothing begins it again, not even when Temporal forgets the abort;
  * what it has begun is then undone, as that of a restore that was deleted. Undefined when nobody aborted it.
  */
-function abandoning(situation: Situation, restore: RestoreOfCluster): Decision | undefined {
+export function abandoning(situation: Situation, restore: RestoreOfCluster): Decision | undefined {
   const { name, uid } = restore;
   const { aborted } = situation.actor;
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;

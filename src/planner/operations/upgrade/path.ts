@@ -123,7 +123,7 @@ function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
 }
 
 /** Every version on the way: the floor of each minor that is left, the newest of each that is passed, the target. */
-function hopsBetween(from: string, target: string): readonly [string, ...string[]] | undefined {
+export function hopsBetween(from: string, target: string): readonly [string, ...string[]] | undefined {
   const passed: string[] = [];
   let at = from;
   while (minorOf(at) !== minorOf(target)) {
