@@ -13,14 +13,13 @@ export interface WatcherTimings
   readonly againAfterMs: number;
   /** What an operation makes of its own pods is not worth a reconciliation of its cluster before so long. */
   readonly operationMs: number;
+  /** How often is seen what EtcdRequests wait for, and what there is to say of Temporal and of namespaces. */
   readonly reportEveryMs: number;
   /** How often Temporal is asked for the workflows that run, and for the workers. */
   readonly workflowCheckMs: number;
-  /** How often EtcdRequests are seen to. */
-  readonly requestRoundMs: number;
   /** How long a stop waits for calls under way before it aborts them. */
   readonly stopGraceMs: number;
-  /** So long without a poll of a worker, which takes a minute each, no worker serves the task queue. */
+  /** After so long without a poll no worker serves the task queue. A poll takes a minute. */
   readonly noWorkerAfterMs: number;
 }
 
@@ -51,7 +50,6 @@ export const defaultTimings: WatcherTimings = {
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
   workflowCheckMs: 60_000,
-  requestRoundMs: 1_000,
   noPassAfterMs: 60_000,
   noWorkerAfterMs: 120_000,
   monitorRoundMs: 100,

@@ -260,17 +260,17 @@ class ResourceWatcher implements Watcher {
   #startLoops(): readonly Loop[] {
     const timings = this.#timings;
     return [
-      this.#loop(timings.reportEveryMs, async () => this.#compareOnce()),
       this.#loop(timings.reportEveryMs, abort => reportUnavailable(this.#reports, timings, abort)),
-      this.#loop(timings.reportEveryMs, async () => this.#lists.report()),
+      this.#loop(timings.reportEveryMs, async () => this.#report()),
       this.#loop(timings.monitorRoundMs, async () => this.#monitor.round()),
-      this.#loop(timings.requestRoundMs, async () => this.#lookAtRequests()),
       this.#loop(timings.workflowCheckMs, abort => this.#workflows.round(abort)),
     ];
   }
 
-  #lookAtRequests(): void {
+  #report(): void {
+    this.#lists.report();
     if (!this.synced()) return;
+    this.#compareOnce();
     for (const key of this.#requests.due(this.#clock.date().getTime())) this.#enqueue(key);
   }
 
@@ -287,7 +287,7 @@ class ResourceWatcher implements Watcher {
 
   /** Once, when everything is listed: a cluster goes before those that only exist when its pods are not as its status says. */
   #compareOnce(): void {
-    if (this.#isCompared || !this.synced()) return;
+    if (this.#isCompared) return;
     this.#isCompared = true;
     for (const resource of this.#known.all()) {
       const isDifferent = resource.cluster !== undefined && !this.#monitor.areAsReported(resource.key);
