@@ -174,7 +174,7 @@ async function recordRequests(cluster: ClusterState, host: ClusterHost): Promise
 }
 
 function asRecorded(cluster: ClusterState): string {
-  return JSON.stringify(openSignals(cluster));
+  return JSON.stringify([openSignals(cluster), cluster.spent]);
 }
 
 function conclude(cluster: ClusterState, host: ClusterHost, ending: Ending): void {

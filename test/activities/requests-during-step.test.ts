@@ -66,6 +66,16 @@ it('a resume ends a pause by an EtcdRequest at once, and one by signal when the 
   expect(statusOf(world, 'resume')?.phase).toBe('Completed');
 });
 
+it('a resume by message ends a pause by an EtcdRequest in the status, too', async () => {
+  const world = await rolling();
+  request(world, 'pause', { action: 'Pause' });
+  const { holding } = await during(world, 'rolloutCluster');
+  const { pause = '' } = holding ?? {};
+  expect(await during(world, 'rolloutCluster', { spent: [pause] })).toEqual({ ends: false });
+  expect(world.cluster.status.userRequests).toBeUndefined();
+  expect((await world.look()).decision.kind).toBe('operate');
+});
+
 it('an abort keeps what the specification asks for from going on after the step', async () => {
   const world = await rolling();
   request(world, 'abort', { action: 'Abort' });
@@ -89,6 +99,18 @@ it('an abort takes back the request that the operation carries out', async () =>
   expect(await during(world, 'defragmentMembers')).toMatchObject({ ends: true });
   expect(statusOf(world, 'all')?.phase).toBe('Aborted');
   expect(statusOf(world, 'abort')?.phase).toBe('Completed');
+  expect((await world.run()).decision.kind).toBe('idle');
+  expect(world.events.map(({ reason }) => reason)).not.toContain('MemberDefragmented');
+});
+
+it('an abort by message takes back the EtcdRequest that the operation carries out, before the step has ended', async () => {
+  const world = await created();
+  world.now += 60_000;
+  request(world, 'all', { action: 'Defragment' });
+  const { holding } = await world.look();
+  const spent = [holding?.requests?.[0]?.id ?? ''];
+  expect(await during(world, 'defragmentMembers', { spent })).toMatchObject({ ends: true });
+  expect(statusOf(world, 'all')?.phase).toBe('Aborted');
   expect((await world.run()).decision.kind).toBe('idle');
   expect(world.events.map(({ reason }) => reason)).not.toContain('MemberDefragmented');
 });

@@ -62,9 +62,10 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/carry-out/approve': 'all',
     'requests/carry-out/carryOut': [
       'person === undefined',
-      'draft.sent.spent?.includes(request.metadata.uid) === true',
+      'aborted !== undefined',
       'not (why === undefined)',
     ],
+    'requests/carry-out/abortedByMessage': 'all',
     'requests/carry-out/personOf': ['kind === undefined'],
     'requests/carry-out/judge': ['verdict is absent', 'not (isOld)'],
     'requests/cluster/settleRequests': ['not (outcome === undefined)', 'withdrawn.some(…)'],

@@ -78,15 +78,25 @@ describe('what users ask for', () => {
     // Nothing has changed since.
     await loop.advance(600_000);
     expect(loop.recorded).toHaveLength(1);
-    // A message ends the pause.
+    // A message ends the pause, which does not come back when this run is terminated.
+    loop.recording = { ends: false };
     await loop.say(state => resume(state));
     expect(loop.state.spent).toEqual(['a-uid']);
-    loop.recording = { ends: false };
-    await loop.advance(60_000);
     expect(loop.recorded).toHaveLength(2);
     expect(loop.isOperating).toBe(true);
     await loop.finish({ outcome: 'handedBack' });
     expect(loop.isPassing).toBe(true);
+  });
+
+  it('by EtcdRequest and is aborted by a message is recorded as aborted at once', async () => {
+    const loop = await new ClusterLoop().begin();
+    const asked = { id: 'a-uid', kind: 'restart', target: '', by: 'bob' } as const;
+    const work = planning(STEP, { operation: 'rolloutCluster' });
+    await loop.answer({ ...work, holding: { requests: [asked] } });
+    await loop.say(state => abort(state, ANA));
+    expect(loop.state.spent).toEqual(['a-uid']);
+    expect(loop.recorded).toEqual([{}]);
+    expect(loop.asks).toEqual([{ kind: 'abort', request: ANA }]);
   });
 
   it('is recorded again after a minute when that failed', async () => {

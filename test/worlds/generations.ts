@@ -117,7 +117,7 @@ export class Generations {
         return false;
       },
       {
-        timeoutMs: 100_000,
+        timeoutMs: 180_000,
         intervalMs: 100,
         otherwise: () => `${what}: ${JSON.stringify(otherwise?.() ?? '')}`,
       },
@@ -147,7 +147,7 @@ export class Generations {
   }
 
   /** A user creates an EtcdRequest. */
-  request(name: string, spec: Pick<EtcdRequestSpec, 'action' | 'reason'>): void {
+  request(name: string, spec: Pick<EtcdRequestSpec, 'action' | 'member' | 'reason'>): void {
     const { kube, of, now } = this.#scene;
     const target = of.kind === 'EtcdBackup' ? 'backupRef' : 'clusterRef';
     kube.seed({

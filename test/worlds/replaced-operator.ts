@@ -11,12 +11,8 @@ import type { WorkflowBench } from './workflow-bench.ts';
 /** More than the log of a cluster that begins anew: what was acknowledged before. */
 const ACKNOWLEDGED = 4_711;
 
-/** Replaces the operator, and goes back, in the middle of this. */
-export async function replaceOperator(
-  bench: WorkflowBench,
-  operation: Operation,
-  row: ReplacedOperation,
-): Promise<void> {
+/** The cluster in the middle of this operation: its step is held. */
+export async function begun(bench: WorkflowBench, operation: Operation, row: ReplacedOperation) {
   const entity = bench.entity();
   const world = new RestoreWorld({ name: entity.name, spec: row.spec ?? SPEC });
   world.kube.mutate(world.resource, object => void (object.metadata.uid = entity.ref.uid));
@@ -51,7 +47,16 @@ export async function replaceOperator(
   });
   await operator.until(`${row.step} is never begun`, () => held.isReached, seen);
   if (row.isOfRestore !== true) expect(await operator.running()).toEqual(['etcdCluster', operation]);
+  return { entity, world, had, held, operator, status, seen };
+}
 
+/** Replaces the operator, and goes back, in the middle of this. */
+export async function replaceOperator(
+  bench: WorkflowBench,
+  operation: Operation,
+  row: ReplacedOperation,
+): Promise<void> {
+  const { entity, world, had, held, operator, status, seen } = await begun(bench, operation, row);
   await operator.handle.signal('approve', APPROVAL);
   await operator.handle.signal('pause', { by: 'ana', reason: 'to look' });
   operator.request('pause', { action: 'Pause', reason: 'to look, too' });

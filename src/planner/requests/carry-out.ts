@@ -14,6 +14,7 @@ import type { UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';
 import { actorOf, type Draft, withChange } from './draft.ts';
+import type { Outcome } from './status.ts';
 
 /** Lets one step go on that waits for exactly this. */
 export function approve(draft: Draft, request: EtcdRequest): Draft {
@@ -44,12 +45,19 @@ export function carryOut(draft: Draft, request: EtcdRequest): Draft {
   const { action } = request.spec;
   const person = personOf(request, draft.situation.now);
   if (person === undefined) return withChange(draft, refusal(request, `${action} is not for an EtcdCluster`));
-  if (draft.sent.spent?.includes(request.metadata.uid) === true) {
-    const message = 'aborted before it was complete, by a message to the workflow';
-    return withChange(draft, { request, outcome: { state: 'aborted', message } });
-  }
+  const aborted = abortedByMessage(draft, request);
+  if (aborted !== undefined) return withChange(draft, { request, outcome: aborted });
   const why = person.ids === undefined ? superfluous(draft, person) : undefined;
   return why === undefined ? judge(draft, request, person) : withChange(draft, refusal(request, why));
+}
+
+/** What became of a request that a message to the workflow has aborted; undefined: none has. */
+export function abortedByMessage(
+  { sent }: Pick<Draft, 'sent'>,
+  { metadata }: EtcdRequest,
+): Outcome | undefined {
+  if (sent.spent?.includes(metadata.uid) !== true) return undefined;
+  return { state: 'aborted', message: 'aborted before it was complete, by a message to the workflow' };
 }
 
 /** The request as the planner takes it; undefined: no operation carries it out. */

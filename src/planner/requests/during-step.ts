@@ -5,7 +5,7 @@
 import type { EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { Operation } from '../../api/operations.ts';
 import { abort, abortOfOperation } from './abort.ts';
-import { personOf } from './carry-out.ts';
+import { abortedByMessage, personOf } from './carry-out.ts';
 import { isAccepted, openRequests, type Target, unfit, type UserRequests } from './common.ts';
 import { type Draft, draftOf, type DuringStep, heldOf, withChange } from './draft.ts';
 import type { Verdict } from './judge.ts';
@@ -67,6 +67,8 @@ function settle(draft: Draft<DuringStep>, request: EtcdRequest, underWay: UnderW
 /** Accepted by a pass, and not judged again before the step has ended. */
 function carriedOn(draft: Draft<DuringStep>, request: EtcdRequest): Draft<DuringStep> {
   const person = personOf(request, draft.situation.now);
+  const aborted = person && abortedByMessage(draft, request);
+  if (aborted !== undefined) return withChange(draft, { request, outcome: aborted });
   const after = withChange(draft, { request });
   return person === undefined ? after : { ...after, requests: [...draft.requests, person] };
 }

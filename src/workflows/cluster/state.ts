@@ -49,7 +49,7 @@ interface Remembered extends PassState {
   nextId: number;
   /** The run began anew and no pass has succeeded yet: what it takes over of what the status mirrors. */
   takesOver: WorkflowState['takesOver'];
-  /** What the status is known to mirror (`openSignals`, as JSON). */
+  /** What the status is known to mirror (`openSignals` and `spent`, as JSON). */
   recorded: string;
   /** Uids of EtcdRequests of which nothing holds any more: a message has ended it, or the approval was used. */
   spent: readonly string[];
@@ -143,7 +143,7 @@ export function actorOf(cluster: ClusterState): WorkflowState {
 /** What users asked for by messages and is still open, as the status mirrors it. */
 export function openSignals(cluster: ClusterState): OpenSignals {
   const { paused, abort: asked, running, approvals } = cluster;
-  const carriedOut = waitingRequests(cluster).find(({ kind }) => OPERATION_OF[kind] === running?.operation);
+  const carriedOut = requestCarriedOut(cluster);
   const ending = asked && running && !carriedOut ? { ...running, ...asked } : undefined;
   // An abort takes the request back that the operation carries out.
   const requests = cluster.requests.filter(({ id }) => asked === undefined || id !== carriedOut?.id);
@@ -226,6 +226,11 @@ export function waitingRequests({ requests, assessment }: Pick<ClusterState, 're
   return [...requests, ...(assessment?.holding?.requests ?? [])];
 }
 
+/** What the operation under way carries out; undefined: nobody asked for it. */
+function requestCarriedOut(cluster: ClusterState) {
+  return waitingRequests(cluster).find(({ kind }) => OPERATION_OF[kind] === cluster.running?.operation);
+}
+
 /** Takes in how an operation ended. @param retryAt when it is tried again, had it failed */
 export function afterOperation(
   cluster: ClusterState,
@@ -286,6 +291,8 @@ export function abort(cluster: ClusterState, request: Request): void {
     handOver(cluster);
   } else {
     cluster.abort = request;
+    // It is recorded as aborted at once, and so is not taken up by a run that begins anew.
+    spend(cluster, [requestCarriedOut(cluster)?.id]);
     cluster.changed = true;
     cluster.asks.push({ kind: 'abort', request });
   }
