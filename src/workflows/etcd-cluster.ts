@@ -135,22 +135,23 @@ async function hasEnded(
   host: ClusterHost,
   started: Started<Ending> | undefined,
 ): Promise<boolean> {
-  let judgedAt = host.now();
+  cluster.judgedAt ??= host.now();
   let hasFailed = false;
   const meanwhile = {
     due() {
       if (!cluster.changed) return undefined;
       const isNews = asRecorded(cluster) !== cluster.recorded && !hasFailed;
-      return isNews ? judgedAt : judgedAt + DURING_STEP_MS;
+      return isNews ? 0 : (cluster.judgedAt ?? 0) + DURING_STEP_MS;
     },
     async act() {
-      judgedAt = host.now();
+      cluster.judgedAt = host.now();
       hasFailed = !(await recordRequests(cluster, host));
       cluster.changed ||= hasFailed;
     },
   };
   const ending = await untilEnded(cluster, host, { started, meanwhile });
   if (ending === 'left') return false;
+  cluster.judgedAt = undefined;
   if (ending === 'lost') Object.assign(cluster, { running: undefined, abort: undefined });
   else conclude(cluster, host, ending);
   return true;

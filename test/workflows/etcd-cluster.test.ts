@@ -99,6 +99,23 @@ describe('what users ask for', () => {
     expect(loop.asks).toEqual([{ kind: 'abort', request: ANA }]);
   });
 
+  it('by EtcdRequest is judged in time also when so much changes that runs are shorter than a minute', async () => {
+    const first = await new ClusterLoop().begin();
+    await first.answer(planning(STEP));
+    await first.advance(40_000);
+    first.length = 'veryLong';
+    await first.say(state => void (state.changed = true));
+    expect(first.end).toBe('continueAsNew');
+    const next = new ClusterLoop(first.carried);
+    next.time = first.time;
+    next.taken = true;
+    await next.begin();
+    await next.advance(19_000);
+    expect(next.recorded).toEqual([]);
+    await next.advance(1_000);
+    expect(next.recorded).toEqual([{}]);
+  });
+
   it('is recorded again after a minute when that failed', async () => {
     const loop = await new ClusterLoop().begin();
     await loop.answer(planning(STEP));

@@ -56,6 +56,8 @@ interface Remembered extends PassState {
   /** The last message that was refused, and why. */
   refused: string | undefined;
   running: Running | undefined;
+  /** When EtcdRequests were judged last during the operation under way, or when that began: milliseconds since the epoch. */
+  judgedAt: number | undefined;
   /** What was done again and again. */
   repeats: Repeats | undefined;
   /** Operations that failed in a row. */
@@ -90,6 +92,7 @@ export function newCluster(carried: Carried = {}): ClusterState {
     spent: [],
     refused: undefined,
     running: undefined,
+    judgedAt: undefined,
     repeats: undefined,
     failures: 0,
     assessment: undefined,
@@ -108,7 +111,7 @@ export function newCluster(carried: Carried = {}): ClusterState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedOf(cluster: ClusterState): Carried {
   const { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused } = cluster;
-  const { spent, takesOver, recorded, running, repeats, failures, published, passFailing } = cluster;
+  const { spent, takesOver, recorded, running, judgedAt, repeats, failures, published, passFailing } = cluster;
   const assessment = running && cluster.assessment;
   const asked = { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused };
   return {
@@ -117,6 +120,7 @@ export function carriedOf(cluster: ClusterState): Carried {
     takesOver,
     recorded,
     running,
+    judgedAt,
     repeats,
     failures,
     published,
