@@ -27,5 +27,5 @@ it('a pause is accepted while a step is under way and holds after it; what else 
   operator.request('resume', { action: 'Resume' });
   await operator.until('the restart does not end', () => operator.phase('restart') === 'Completed', seen);
   expect(operator.phase('resume')).toBe('Completed');
-  expect(row.isDone(world, had)).toBe(true);
+  await operator.until('the rollout does not end', () => row.isDone(world, had), seen);
 });

@@ -111,7 +111,8 @@ export function newCluster(carried: Carried = {}): ClusterState {
 /** What a run hands to the next. One that has nothing under way begins with a pass. */
 export function carriedOf(cluster: ClusterState): Carried {
   const { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused } = cluster;
-  const { spent, takesOver, recorded, running, judgedAt, repeats, failures, published, passFailing } = cluster;
+  const { spent, takesOver, recorded, running, judgedAt, repeats, failures, published, passFailing } =
+    cluster;
   const assessment = running && cluster.assessment;
   const asked = { paused, abort, aborted, failed, ran, approvals, requests, judged, nextId, refused };
   return {
