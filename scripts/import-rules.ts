@@ -143,6 +143,7 @@ const toolRules: readonly { readonly files: readonly string[]; readonly values: 
       'test/worlds/**',
     ],
   },
+  { files: ['scripts/audit-rbac.ts'], values: ['scripts/**', 'local/stack/layout.ts'] },
   { files: ['scripts/release/**'], values: ['scripts/**', 'local/images/tar.ts'] },
   { files: ['scripts/**'], values: ['src/**', 'scripts/**', 'local/images/base.ts'] },
 ];

@@ -104,7 +104,7 @@ export const OPERATION_FACTS = {
   },
   moveLeader: {
     progress: MAINTAINING,
-    why: 'a person requested it',
+    why: 'the pod of the leader is being deleted',
     request: {
       action: 'MoveLeader',
       command: 'move-leader',

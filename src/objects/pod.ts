@@ -30,6 +30,9 @@ import { CONTAINER_SECURITY, POD_SECURITY } from './security.ts';
 import { runtimeEnvironment } from './runtime-environment.ts';
 import { tlsMounts, tlsVolumes } from './tls.ts';
 
+/** An observation, a decision and the transfer take less than a second; on a busy machine they take longer. */
+const HAND_OVER_SECONDS = 3;
+
 export type PodMember = {
   readonly name: string;
   readonly token: string;
@@ -131,12 +134,22 @@ function container(
       { name: METRICS_PORT_NAME, containerPort: METRICS_PORT, protocol: 'TCP' },
     ],
     ...probesFor(config.version),
+    ...handOverTime(config),
     ...optionalField('resources', config.pod.resources),
     securityContext: CONTAINER_SECURITY,
     // Why a member ended is read from the last lines of its log, which needs no permission to read logs.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [{ name: 'data', mountPath: VOLUME_PATH }, ...tlsMounts(securityOf(cluster))],
   };
+}
+
+/**
+ * etcd goes on for so long after the deletion of its pod: clients are led away, and a leader can hand over (`planHandOver`). The kubelet
+ * sleeps by itself (Kubernetes 1.30, PodLifecycleSleepAction); the image has no shell. It must be shorter than the grace of the pod.
+ */
+function handOverTime({ pod }: ClusterConfig): Readonly<Record<string, unknown>> {
+  const seconds = Math.min(HAND_OVER_SECONDS, pod.terminationGracePeriodSeconds - 1);
+  return seconds < 1 ? {} : { lifecycle: { preStop: { sleep: { seconds } } } };
 }
 
 function environment(config: ClusterConfig, user: readonly EnvVar[]): readonly EnvVar[] {

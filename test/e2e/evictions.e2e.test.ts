@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { awaitRunning, discard, manifest, readCluster, type World } from '../stack/e2e.ts';
+import { leaderOf } from '../stack/drill/drill.ts';
 import { useNamespace } from '../stack/e2e-namespace.ts';
 import { poll } from '../stack/poll.ts';
 
@@ -114,5 +115,34 @@ test('while a cluster grows from one member to three, no voter goes, and a learn
   await poll(async () => (await budgetOf(name)).disruptionsAllowed === 1);
   const ready = await world.stack.kubectl('-n', NAMESPACE, 'get', 'pods', '-l', labels, '-o', 'name');
   expect(ready.trim().split('\n')).toHaveLength(3);
+  await discard(world, NAMESPACE, name);
+});
+
+test('a leader that is evicted hands over while its pod goes on', async () => {
+  const name = 'led';
+  const at = { namespace: NAMESPACE, name };
+  await world.kube.apply(manifest(NAMESPACE, name, { size: 3, version: '3.6.16' }));
+  await awaitRunning(world, at);
+  const handedOver: string[] = [];
+  // Three seconds are enough for an operator that gets a processor: one that does not is given further chances.
+  for (let round = 0; round < 5 && handedOver.length === 0; round += 1) {
+    await poll(async () => (await budgetOf(name)).disruptionsAllowed === 1, { timeoutMs: 120_000 });
+    const { member } = await leaderOf(world, at);
+    const pod = { apiVersion: 'v1', kind: 'Pod', namespace: NAMESPACE, name: member };
+    const uid = (await world.kube.get(pod))?.metadata.uid;
+    expect(await evict(member)).toBe(true);
+    const isMadeAnew = async () => {
+      const found = await world.kube.get(pod);
+      return found !== undefined && found.metadata.uid !== uid;
+    };
+    await poll(isMadeAnew, { timeoutMs: 120_000 });
+    await awaitRunning(world, at);
+    const said = await world.stack.kubectl(
+      ...['-n', NAMESPACE, 'get', 'events', '--field-selector', 'reason=LeaderMoved'],
+      ...['-o', 'jsonpath={.items[*].message}'],
+    );
+    if (said.includes(`from ${member} to `)) handedOver.push(member);
+  }
+  expect(handedOver).toHaveLength(1);
   await discard(world, NAMESPACE, name);
 });

@@ -1,6 +1,7 @@
 /** What keeps drains from taking a quorum: see mutations.ts. */
 import { minAvailableOf } from '../../src/objects/budget.ts';
 import { budgetIsTooLow, minAvailableNow } from '../../src/planner/checks/disruptions.ts';
+import { planHandOver } from '../../src/planner/operations/move-leader/index.ts';
 import { planBudget } from '../../src/planner/operations/repair/budget.ts';
 import { instead, type Mutation, returns, without } from './mutation.ts';
 
@@ -29,6 +30,11 @@ export const EVICTION_MUTATIONS: readonly Mutation[] = [
         ({ cluster }) =>
           cluster.config.size - 3,
     ),
+  ),
+  without(
+    'a leader that is evicted does not hand over',
+    'theLeaderIsEvicted',
+    returns(planHandOver, undefined),
   ),
   without(
     'a budget that keeps too many is never lowered',

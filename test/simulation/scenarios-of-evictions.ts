@@ -33,6 +33,20 @@ function expectGone(gone: number, expected: number): void {
 }
 
 export const evictionScenarios = {
+  /** It goes on for the seconds of its `preStop`, in which the others get a leader without an election. */
+  async theLeaderIsEvicted(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { kube, kubelet, disruptions } = scripted.world;
+    const { name } = scripted.leader();
+    kubelet.sleeping.add(name);
+    disruptions.look();
+    const pod = kube.peek('Pod', name);
+    expectGone(pod !== undefined && evict(scripted.world, pod) ? 1 : 0, 1);
+    await scripted.until('another member leads', () => scripted.leader().name !== name);
+    kubelet.sleeping.clear();
+    await scripted.rest();
+  },
+
   async membersAreEvictedWhileOneJoins(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     scripted.world.edit({ size: 5 });

@@ -175,12 +175,13 @@ export const membershipScenarios = {
 
   /** Another one still answers, and is about to go. */
   async anotherIsEnding(scripted: ScriptedWorld) {
-    await scripted.create({ size: 3 });
+    await scripted.create({ size: 5 });
     const { kube, kubelet } = scripted.world;
-    const { name } = scripted.leader();
-    kubelet.nodes.down.add(nodeOf(scripted.pod(name)) ?? '');
-    kube.delete('Pod', name);
-    scripted.world.edit({ size: 2 });
+    for (const { name } of [scripted.follower(0), scripted.follower(1)]) {
+      kubelet.nodes.down.add(nodeOf(scripted.pod(name)) ?? '');
+      kube.delete('Pod', name);
+    }
+    scripted.world.edit({ size: 4 });
     await scripted.blockedBy('PodTerminating');
     kubelet.nodes.down.clear();
     await scripted.rest();

@@ -48,9 +48,17 @@ interface ClaimStatus {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
+/** Whether its container is left alone for a while before it is ended (Kubernetes, "Container Lifecycle Hooks"). */
+function sleepsFirst({ spec }: KubeObject): boolean {
+  const { containers = [] } = spec as { readonly containers?: readonly { readonly lifecycle?: object }[] };
+  return containers.some(({ lifecycle }) => lifecycle !== undefined);
+}
+
 export class SimKubelet {
   /** Pods that are not started for a while, by name. */
   readonly stuck = new Set<string>();
+  /** Pods that are being deleted and whose etcd is left alone for as long as they are here, by name. */
+  readonly sleeping = new Set<string>();
   /** Pods in which a container that somebody injected does not come up, by name. */
   readonly hampered = new Set<string>();
   /** The storage driver cannot enlarge any volume. */
@@ -95,6 +103,7 @@ export class SimKubelet {
     if (node !== undefined && this.nodes.isForgotten(node)) return this.#collect(pod);
     if (node !== undefined && this.nodes.down.has(node)) return;
     if (pod.metadata.deletionTimestamp !== undefined) {
+      if (this.sleeping.has(pod.metadata.name) || (sleepsFirst(pod) && this.#random.chance(0.4))) return;
       if (podIP !== undefined) this.#etcd.stop(podIP);
       this.#kube.remove(pod);
       if (isEphemeral(pod)) this.#etcd.destroy(pod.metadata.uid ?? '');

@@ -126,7 +126,11 @@ export const podPolicy = z
       'ServiceAccount of the pods. Absent: default. No token is mounted.',
     ).optional(),
     terminationGracePeriodSeconds: kept(
-      int32('How long etcd may take to transfer the leadership and stop.').min(1).max(3600),
+      int32(
+        'How long etcd may take to transfer the leadership and stop. It goes on for the first three seconds.',
+      )
+        .min(1)
+        .max(3600),
       DEFAULT_GRACE_SECONDS,
     ),
   })

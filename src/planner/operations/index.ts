@@ -13,7 +13,7 @@ import { defragmentMembers, planDefragmentation } from './defragment/index.ts';
 import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
-import { moveLeader, planMoveLeader } from './move-leader/index.ts';
+import { moveLeader, planHandOver, planMoveLeader } from './move-leader/index.ts';
 import { planRepair, planNameConflicts, planUnstartedMembers } from './repair/index.ts';
 import { repairCluster } from './repair/operation.ts';
 import { planPodLabels } from './repair/pod-labels.ts';
@@ -76,6 +76,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planSecurity,
   // Repair would start again the pods that hibernation stops.
   planHibernation,
+  // A leader whose pod is being deleted has only seconds for it.
+  planHandOver,
   // Repair would start the member that an upgrade stopped with the former version. It does nothing while a lost
   // member is to be replaced (docs/decisions/0043-repair-comes-first.md).
   continueUpgrade,

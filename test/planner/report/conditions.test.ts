@@ -563,29 +563,29 @@ describe('Progressing', () => {
       'a pod that is being deleted, and ends in time',
       aRunningCluster({
         pods: [
-          aPod({ deleting: true, goneBy: Date.parse(NOW) + 30_000 }),
-          aPod({ name: 'example-1' }),
+          aPod(),
+          aPod({ name: 'example-1', deleting: true, goneBy: Date.parse(NOW) + 30_000 }),
           aPod({ name: 'example-2' }),
         ],
       }),
       {},
       'False',
       'Waiting',
-      /^waiting until example-0 is gone/,
+      /^waiting until example-1 is gone/,
     ],
     [
       'a pod that is being deleted, and does not end',
       aRunningCluster({
         pods: [
-          aPod({ deleting: true, goneBy: Date.parse(NOW) - 60_000 }),
-          aPod({ name: 'example-1' }),
+          aPod(),
+          aPod({ name: 'example-1', deleting: true, goneBy: Date.parse(NOW) - 60_000 }),
           aPod({ name: 'example-2' }),
         ],
       }),
       {},
       'False',
       'Blocked',
-      /^waiting until example-0 is gone/,
+      /^waiting until example-1 is gone/,
     ],
   ];
   it.each(cases)('%s', (_, observation, actor, status, reason, message) => {

@@ -1,10 +1,11 @@
-/** Leadership handed to the member that somebody asked for. */
+/** Leadership handed to the member that somebody asked for, and away from one whose pod is being deleted. */
 import type { RequestedRow } from '../../model/operation.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import { everyVoterHealthy } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
 import { aboutVoter, askedIds, done, refused } from '../../checks/user-requests.ts';
-import { isHealthy } from '../../model/member-view.ts';
+import { successorOf } from '../../checks/next-leader.ts';
+import { isHealthy, isStaying, type MemberView } from '../../model/member-view.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */
 export function planMoveLeader(situation: Situation): Decision | undefined {
@@ -20,6 +21,24 @@ export function planMoveLeader(situation: Situation): Decision | undefined {
   return steps.length === 0 ? undefined : operate('moveLeader', steps);
 }
 
+/**
+ * The leader's pod is being deleted, by an eviction or by hand: it hands over in the seconds that its `preStop` leaves
+ * (src/objects/pod.ts), so that no client waits for an election. Undefined when nobody is fit to take over: then etcd chooses as it ends.
+ */
+export function planHandOver(situation: Situation): Decision | undefined {
+  const leader = leavingLeader(situation);
+  if (leader === undefined) return undefined;
+  const leaving = situation.members.filter(view => !isStaying(view)).map(({ name }) => name);
+  const to = successorOf(situation.members, leader.name, leaving);
+  if (to === undefined || leaving.includes(to.name)) return undefined;
+  return operate('moveLeader', [{ kind: 'moveLeader', from: leader.name, to: to.name, toId: to.id }]);
+}
+
+/** The leader, while its pod is being deleted and still answers. */
+function leavingLeader({ members: views }: Situation): MemberView | undefined {
+  return views.find(view => view.leads && view.pod?.deleting === true);
+}
+
 export const moveLeader: RequestedRow = {
   request: aboutVoter({
     begin: view => {
@@ -33,5 +52,5 @@ export const moveLeader: RequestedRow = {
       return view.leads ? done(`${target} is the leader`) : undefined;
     },
   }),
-  isReached: (_situation, _recorded, isDone) => isDone === true,
+  isReached: (situation, _recorded, isDone) => isDone ?? leavingLeader(situation) === undefined,
 };
