@@ -112,15 +112,16 @@ test(
   'a database that fills, is full, is compacted and defragmented as the runbook says',
   async () => {
     const small = of('small');
-    await apply('small', {
+    const spec = {
       size: 1,
       version: '3.6.16',
       pod: ASKING_FOR_CPU,
       etcd: { quotaBackendBytes: '16Mi' },
-    });
+    } as const;
+    await apply('small', spec);
     await awaitRunning(world, small, PATIENCE_MS);
-    // Paused, so that what the operator would do by itself is done by hand.
-    await apply('small', { paused: true });
+    // Paused, so that the operator leaves the free pages where they are until the alert about them fires.
+    await apply('small', { ...spec, paused: true });
     const [pod = ''] = (await podsOf(world, namespace, 'small')).map(({ metadata }) => metadata.name);
     const value = 'x'.repeat(1 << 18);
     const put = () => story.through('small', async etcd => void (await etcd.put('large').value(value)));
@@ -144,6 +145,7 @@ test(
     await etcdctl(pod, 'del', 'large');
     const member = { namespace, etcd_cluster: 'small', pod };
     await alerts.fires('EtcdMemberDatabaseFragmented', member);
+    await apply('small', { ...spec, paused: false });
     await alerts.act('EtcdMemberDatabaseFragmented', 'defrag', member);
     for (const name of ['EtcdClusterAlarm', 'EtcdMemberDatabaseFragmented', 'EtcdClusterDatabaseNearQuota'])
       await alerts.ends(name);
