@@ -90,6 +90,7 @@ export const EXEMPT_OF_CLUSTERS: readonly Exempt[] = [
       isBetweenStarts: [
         'not (since === undefined || pod === undefined)',
         'not (since === undefined || pod === undefined || probe !== undefined)',
+        '!pod.ready',
         '!pod.ready && !pod.deleting',
       ],
     },

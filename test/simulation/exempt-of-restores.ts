@@ -265,7 +265,6 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     planRestoreResource: ['again'],
   }),
   ...exempt(RACE, {
-    staleAlarms: ['not (probe.answered)'],
     handingOver: ['target === undefined'],
     targetIsUsable: [
       'clusterTemplate?.storage?.emptyDir !== undefined',
@@ -287,7 +286,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     abandoning: ['not (isUnder)'],
     restoreTransitions: ['not (after.phase)'],
     witnessesOf: ['!isTotalLoss(situation)'],
-    staleAlarms: ['!membership.known', 'id === undefined'],
+    staleAlarms: ['!membership.known'],
     undo: ["not (decision.kind === 'operate')"],
     resultOf: ['not (probe.answered && probe.read.ok)'],
   }),
@@ -301,7 +300,7 @@ export const EXEMPT_OF_RESTORES: readonly Exempt[] = [
     planTotalLoss: ['not (restore.refusal === undefined)'],
   }),
   ...exempt('one kind of alarm is as good as the other: test/activities/restore-life.test.ts', {
-    staleAlarms: ["alarm === 'CORRUPT'"],
+    alarmsOf: ["alarm === 'CORRUPT'"],
   }),
   ...exempt('put to sleep in the middle of a restore: test/planner/restore/approval.test.ts', {
     messageFromCluster: ['isAsleep(target)'],

@@ -2,6 +2,29 @@
 import { type Exempt, exempt } from './exempt.ts';
 
 export const EXEMPT_OF_USERS: readonly Exempt[] = [
+  ...exempt('why a database is full, and what is advised, is a table: test/planner/operations/space.test.ts', {
+    filling: ['!ours', 'quota === undefined'],
+    quotaOf: ['not (before !== undefined)', 'not (isOther)'],
+    isRaised: ["status.storage?.kind !== 'PersistentVolumeClaim'"],
+    fullOf: ['history?.ok !== true', 'not (isEnough)'],
+    compactionOf: ["mode === 'off'", "not (mode === 'periodic')"],
+    quotaAdvice: ["storage?.kind !== 'PersistentVolumeClaim'"],
+    volumeFor: ['has === undefined', 'has >= needed'],
+    quantity: ['not (size % GIB === 0)'],
+  }),
+  ...exempt('an operator that dies between the alarm and the write: test/activities/space-life.test.ts', {
+    MEMBER_STEPS: ['alarms.length === 0'],
+    planSpace: ['not (untried(situation).length === 0)'],
+    approvedRevision: ['history?.ok !== true'],
+  }),
+  ...exempt('a volume that is full: test/planner/report/members.test.ts', {
+    fullVolume: [
+      'said',
+      'not (!said || pod?.ready === true)',
+      'claim?.capacity === undefined',
+      'not (claim?.capacity === undefined)',
+    ],
+  }),
   ...exempt('when members are due is a table: test/planner/operations/defragment.test.ts', {
     whyDue: ['free < rule.freeBytes'],
     roundAt: ['not (round !== undefined && now - round < ROUND_MS && isOpen(rule, now))'],

@@ -9,6 +9,7 @@ import { clusterAtPodCreation } from '../../objects/made-from.ts';
 import { podChanges } from './pod-changes.ts';
 import { type Alarm, alarmsOf } from '../model/alarms.ts';
 import type { MemberView } from '../model/member-view.ts';
+import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** Of the quota: with less in its file a member has room, and an alarm of it is disarmed. */
@@ -82,17 +83,17 @@ function fillings(situation: Situation): readonly Filled[] | string {
 }
 
 function filling(situation: Situation, view: MemberView): Filled | string {
-  const { name, probe, ours } = view;
+  const { name, probe, pod, ours } = view;
   if (!ours) return `${name} was added manually, and its quota is not known`;
-  if (probe === undefined) return `${name} does not answer, so it is not known whether it has room`;
-  const quota = quotaOf(situation, view);
+  if (probe === undefined || pod === undefined)
+    return `${name} does not answer, so it is not known whether it has room`;
+  const quota = quotaOf(situation, pod);
   if (quota === undefined) return `it is not known with which quota ${name} runs`;
   return { view, size: probe.dbSize, inUse: probe.dbSizeInUse, quota };
 }
 
 /** The quota that the member runs with. */
-function quotaOf(situation: Situation, { pod }: MemberView): number | undefined {
-  if (pod === undefined) return undefined;
+function quotaOf(situation: Situation, pod: PodFacts): number | undefined {
   const { object, config } = situation.cluster;
   const before = clusterAtPodCreation(object, pod.madeFrom);
   if (before !== undefined) return withDefaults(before.spec).etcd.quotaBackendBytes;
@@ -128,12 +129,13 @@ function helps({ view, size, inUse, quota }: Filled): boolean {
 function fullOf(situation: Situation, full: readonly Filled[], message: string): Cause {
   const { history } = situation;
   const advice = quotaAdvice(situation, full);
-  if (history === undefined) return { kind: 'full', message, advice };
-  if (!history.ok)
-    return { kind: 'full', message: `${message}; its history is not known: ${history.message}`, advice };
+  if (history?.ok !== true) {
+    const why = history?.message ?? 'nobody was asked';
+    return { kind: 'full', message: `${message}; its history is not known: ${why}`, advice };
+  }
   const { keys, versions, revision, compacted } = history;
   const old = Math.max(0, versions - keys);
-  const share = versions === 0 ? 0 : old / versions;
+  const share = old / Math.max(1, versions);
   const counted = `${keys} keys in about ${versions} versions since revision ${compacted}`;
   if (share < WORTH_ASKING)
     return { kind: 'full', message: `${message}; ${counted}: live data fills the quota`, advice };
@@ -200,8 +202,8 @@ function quantity(size: number): string {
 }
 
 function fullest(members: readonly Filled[]): string {
-  const [first] = members.toSorted((a, b) => b.size / b.quota - a.size / a.quota);
-  return first === undefined ? '' : wordsOf(first);
+  const ordered = members.toSorted((a, b) => b.size / b.quota - a.size / a.quota);
+  return ordered.slice(0, 1).map(wordsOf).join('');
 }
 
 function wordsOf({ view, size, inUse, quota }: Filled): string {

@@ -4,6 +4,7 @@ import { ANNOTATION_MADE_FROM, ANNOTATION_RENDERED } from '../../../src/api/name
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
 import { madeFrom } from '../../../src/objects/made-from.ts';
 import { memberPod } from '../../../src/objects/pod.ts';
+import { causeOf } from '../../../src/planner/checks/space.ts';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
@@ -197,6 +198,27 @@ describe('an alarm of space', () => {
     });
   });
 
+  it('stands beside a member that was added manually', () => {
+    const given = alarmed({ sizes: ROOMY });
+    const { membership } = given;
+    if (!membership.known) throw new Error('the members are not known');
+    const stranger = { id: 'ff', name: 'stranger', isLearner: false, peerUrls: ['http://elsewhere:2380'], started: true };
+    const situation = situationOf({ ...given, membership: { ...membership, members: [...membership.members, stranger] } });
+    expect(causeOf(situation)).toMatchObject({ kind: 'unknown', message: expect.stringContaining('stranger was added manually') as string });
+  });
+
+  it('of pods that do not say what they were made from is judged by the quota of the specification, unless their arguments have another', () => {
+    const without = (given: Given) => {
+      const { pods, ...others } = alarmed(given);
+      return causeOf(situationOf({ ...others, pods: pods.map(({ madeFrom: _, ...pod }) => pod) }));
+    };
+    expect(without({ sizes: ROOMY })).toMatchObject({ kind: 'room' });
+    expect(without({ sizes: ROOMY, asked: 4 * QUOTA })).toMatchObject({
+      kind: 'unknown',
+      message: 'it is not known with which quota example-0 runs',
+    });
+  });
+
   it('that somebody else has disarmed needs no write', () => {
     expect(decided({ sizes: ROOMY, alarm: '', history: undefined }).kind).toBe('idle');
   });
@@ -271,6 +293,10 @@ describe('a quota full of live data', () => {
     expect(said({ capacity: '1Gi' })['Progressing']).toContain(
       'to 32Mi (the volumes of 1Gi have not enough room for it: first enlarge them to 3Gi)',
     );
+  });
+
+  it('says nothing of volumes whose size is not known', () => {
+    expect(said({ capacity: '' })['Progressing']).toContain('to 32Mi, or delete keys');
   });
 
   it('is not mistaken for history that could not be read', () => {
