@@ -2,16 +2,19 @@
 import { type Exempt, exempt } from './exempt.ts';
 
 export const EXEMPT_OF_USERS: readonly Exempt[] = [
-  ...exempt('why a database is full, and what is advised, is a table: test/planner/operations/space.test.ts', {
-    filling: ['!ours', 'quota === undefined'],
-    quotaOf: ['not (before !== undefined)', 'not (isOther)'],
-    isRaised: ["status.storage?.kind !== 'PersistentVolumeClaim'"],
-    fullOf: ['history?.ok !== true', 'not (isEnough)'],
-    compactionOf: ["mode === 'off'", "not (mode === 'periodic')"],
-    quotaAdvice: ["storage?.kind !== 'PersistentVolumeClaim'"],
-    volumeFor: ['has === undefined', 'has >= needed'],
-    quantity: ['not (size % GIB === 0)'],
-  }),
+  ...exempt(
+    'why a database is full, and what is advised, is a table: test/planner/operations/space.test.ts',
+    {
+      filling: ['!ours', 'quota === undefined'],
+      quotaOf: ['not (before !== undefined)', 'not (isOther)'],
+      isRaised: ["status.storage?.kind !== 'PersistentVolumeClaim'"],
+      fullOf: ['history?.ok !== true', 'not (isEnough)'],
+      compactionOf: ["mode === 'off'", "not (mode === 'periodic')"],
+      quotaAdvice: ["storage?.kind !== 'PersistentVolumeClaim'"],
+      volumeFor: ['has === undefined', 'has >= needed'],
+      quantity: ['not (size % GIB === 0)'],
+    },
+  ),
   ...exempt('an operator that dies between the alarm and the write: test/activities/space-life.test.ts', {
     MEMBER_STEPS: ['alarms.length === 0'],
     planSpace: ['not (untried(situation).length === 0)'],

@@ -202,9 +202,21 @@ describe('an alarm of space', () => {
     const given = alarmed({ sizes: ROOMY });
     const { membership } = given;
     if (!membership.known) throw new Error('the members are not known');
-    const stranger = { id: 'ff', name: 'stranger', isLearner: false, peerUrls: ['http://elsewhere:2380'], started: true };
-    const situation = situationOf({ ...given, membership: { ...membership, members: [...membership.members, stranger] } });
-    expect(causeOf(situation)).toMatchObject({ kind: 'unknown', message: expect.stringContaining('stranger was added manually') as string });
+    const stranger = {
+      id: 'ff',
+      name: 'stranger',
+      isLearner: false,
+      peerUrls: ['http://elsewhere:2380'],
+      started: true,
+    };
+    const situation = situationOf({
+      ...given,
+      membership: { ...membership, members: [...membership.members, stranger] },
+    });
+    expect(causeOf(situation)).toMatchObject({
+      kind: 'unknown',
+      message: expect.stringContaining('stranger was added manually') as string,
+    });
   });
 
   it('of pods that do not say what they were made from is judged by the quota of the specification, unless their arguments have another', () => {
