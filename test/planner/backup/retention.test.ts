@@ -39,6 +39,12 @@ const tiers = (
 
 const iso = (all: readonly KeptBackup[]) => all.map(({ time }) => new Date(time).toISOString());
 
+it('of backups of one time the same one is kept, in whatever order they are listed', () => {
+  const two = ['s3://b/one', 's3://b/two'].map(location => ({ ...backup(START), location }));
+  const policy = { kind: 'count', count: 1 } as const;
+  expect(toDelete(two, policy, LATER)).toEqual(toDelete(two.toReversed(), policy, LATER));
+});
+
 describe('by count', () => {
   it('keeps the newest by time, also when the revision gains a digit', () => {
     const named = [

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { backupWithDefaults } from '../../../src/api/defaults/etcd-backup.ts';
 import type { EtcdBackup, EtcdBackupStatus } from '../../../src/api/schemas/types.ts';
 import {
+  verdictEvents,
   verdictOutcome,
   planVerification,
   verifiedAfter,
@@ -15,24 +16,34 @@ const entry = (day: number) => ({
 const FIRST = entry(20);
 const SECOND = entry(21);
 
-function planned(status: EtcdBackupStatus, location?: string) {
-  const spec: EtcdBackup['spec'] = {
-    clusterRef: { name: 'example' },
-    storageType: 'S3',
-    s3: { path: 'backups/etcd' },
-  };
+const OF_CLUSTER = { clusterRef: { name: 'example' } } as const;
+
+function planned(
+  status: EtcdBackupStatus,
+  location?: string,
+  {
+    of = OF_CLUSTER,
+    deleting = false,
+    cluster,
+  }: { of?: Partial<EtcdBackup['spec']>; deleting?: boolean; cluster?: string } = {},
+) {
+  const spec: EtcdBackup['spec'] = { ...of, storageType: 'S3', s3: { path: 'backups/etcd' } };
   const metadata = { namespace: 'shop', name: 'nightly', uid: '0b7e6e34' };
   const backup = {
     ...metadata,
     generation: 1,
-    deleting: false,
+    deleting,
     hasFinalizer: false,
     createdAt: 0,
     object: { metadata, spec } as EtcdBackup,
     config: backupWithDefaults(spec),
     status,
   };
-  const verify = { uid: 'a request', ...(location !== undefined && { location }) };
+  const verify = {
+    uid: 'a request',
+    ...(location !== undefined && { location }),
+    ...(cluster !== undefined && { cluster }),
+  };
   return planVerification({ backup, cluster: 'there' }, { verify });
 }
 
@@ -57,6 +68,42 @@ describe('the backup that is meant', () => {
   });
 });
 
+describe('a verification is refused', () => {
+  const status = { history: [FIRST] };
+
+  it('of an EtcdBackup that is being deleted', () => {
+    expect(planned(status, undefined, { deleting: true })).toEqual({
+      kind: 'refused',
+      message: 'EtcdBackup shop/nightly is being deleted',
+    });
+  });
+
+  it('of an EtcdBackup of another cluster, or of an etcd outside of Kubernetes', () => {
+    expect(planned(status, undefined, { cluster: 'other' })).toMatchObject({
+      message: 'EtcdBackup shop/nightly is of EtcdCluster example, not of EtcdCluster other',
+    });
+    const of = { etcdEndpoints: ['http://etcd:2379'] };
+    expect(planned(status, undefined, { of, cluster: 'other' })).toMatchObject({
+      message: 'EtcdBackup shop/nightly is of the etcd at spec.etcdEndpoints, not of EtcdCluster other',
+    });
+  });
+});
+
+test('a verdict is an event once', () => {
+  const verification = {
+    request: 'a request',
+    location: FIRST.location,
+    level: 'Structure',
+    startedAt: FIRST.time,
+    completedAt: SECOND.time,
+    outcome: 'Verified',
+  } as const;
+  const after = { verification };
+  expect(verdictEvents({}, after)).toMatchObject([{ reason: 'StoredBackupVerified' }]);
+  expect(verdictEvents({ verification: { ...verification, request: 'another' } }, after)).toHaveLength(1);
+  expect(verdictEvents(after, after)).toEqual([]);
+});
+
 test.each([
   ['Checksum', { verified: 'Structure' }, 'Structure'],
   ['Restore', { verified: 'Structure' }, 'Restore'],
@@ -74,4 +121,7 @@ test('less than was asked for is said as that', () => {
     outcome: 'PartlyVerified',
     message: `${FIRST.location}: Structure verified only: no hash`,
   });
+  expect(verdictOutcome(wanted, { verified: '', doubt: 'no object' }).message).toBe(
+    `${FIRST.location}: nothing verified only: no object`,
+  );
 });

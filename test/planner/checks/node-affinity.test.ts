@@ -13,6 +13,11 @@ const named = (name: string, operator = 'In') => ({
 });
 const place = (given: Partial<Place>): Place => ({ terms: [on('a')], nodes: [], usedOn: ['a'], ...given });
 
+it('a volume of a zone is nowhere in particular while Nodes cannot be listed', () => {
+  const terms = [{ matchExpressions: [{ key: 'zone', operator: 'In', values: ['a'] }] }];
+  expect(homeOf(place({ terms, nodes: undefined }))).toBeUndefined();
+});
+
 describe('a term', () => {
   const worker = node('worker', { disk: 'ssd', cores: '8', bad: 'many' });
   const expression = (key: string, operator: string, ...values: string[]) => ({

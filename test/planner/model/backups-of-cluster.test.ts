@@ -15,12 +15,21 @@ const NOW = Date.parse('2026-11-21T10:00:00Z');
 function of(
   status: EtcdBackupStatus,
   spec: Partial<EtcdBackupSpec> = {},
-  { name = 'nightly', restoredFrom }: { name?: string; restoredFrom?: string } = {},
+  {
+    name = 'nightly',
+    restoredFrom,
+    deletionTimestamp,
+  }: { name?: string; restoredFrom?: string; deletionTimestamp?: string } = {},
 ): BackupOfCluster | undefined {
   const backup: EtcdBackup = {
     apiVersion: API_VERSION,
     kind: 'EtcdBackup',
-    metadata: { name, namespace: 'shop', uid: 'u-1' },
+    metadata: {
+      name,
+      namespace: 'shop',
+      uid: 'u-1',
+      ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    },
     spec: {
       storageType: 'S3',
       s3: { path: 'b/k' },
@@ -31,6 +40,12 @@ function of(
   };
   return backupOfCluster(backup, { ...CLUSTER, restoredFrom });
 }
+
+it('a backup that is being deleted is known as that', () => {
+  const deletionTimestamp = '2026-11-21T09:00:00Z';
+  expect(of({}, {}, { deletionTimestamp })).toMatchObject({ name: 'nightly', deleting: true });
+  expect(of({})).not.toHaveProperty('deleting');
+});
 
 const ENTRY = {
   time: '2026-11-21T02:30:00Z',

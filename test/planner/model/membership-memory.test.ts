@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ANNOTATION_REPLACED } from '../../../src/api/names.ts';
 import type { EtcdClusterStatus, Incarnation } from '../../../src/api/schemas/types.ts';
 import { operationOf } from '../../../src/planner/operations/membership/learner.ts';
-import { replacementsAfter } from '../../../src/planner/model/replacements.ts';
+import { replacedLately, replacementsAfter } from '../../../src/planner/model/replacements.ts';
 import type { ClusterFacts, Observation } from '../../../src/planner/model/observation.ts';
 import type { UserRequest } from '../../../src/planner/model/workflow-state.ts';
 import { plan } from '../../../src/planner/plan.ts';
@@ -45,6 +45,14 @@ describe('the budget of replacements', () => {
     expect(plan(lost(noted(two)), {})).toMatchObject({ kind: 'blocked', reason: 'ReplacementBudget' });
     const long = two.replaceAll(AGO, '2026-11-21T08:59:00Z');
     expect(plan(lost(noted(long)), {})).toMatchObject({ step: { kind: 'removeMember' } });
+  });
+
+  it('does not count what somebody wrote on a resource that no cluster is stamped on', () => {
+    expect(replacedLately(noted(two), Date.parse(NOW)).size).toBe(2);
+    const { object, ...cluster } = noted(two);
+    const annotations = { [ANNOTATION_REPLACED]: two };
+    const unstamped = { ...cluster, object: { ...object, metadata: { ...object.metadata, annotations } } };
+    expect(replacedLately(unstamped, Date.parse(NOW)).size).toBe(0);
   });
 
   it('counts a member once that both remember', () => {

@@ -69,6 +69,24 @@ describe('beside what a deleted cluster of the name has left', () => {
     });
   });
 
+  it('of two that are as new the one with the higher number is asked about', () => {
+    const second = namesOf(6)
+      .slice(3)
+      .map(name => aKept(name, { token: SECOND }));
+    expect(plan(observed({ claims: [...kept(), ...second] }), {})).toHaveProperty(
+      'message',
+      expect.stringContaining(`${ANNOTATION_TAKE_UP}=${SECOND}`),
+    );
+  });
+
+  it('pods without claims are taken up only by a quorum of them', () => {
+    const pods = namesOf(2).map(name => aLeft(name, { leftBy: note({ voters: namesOf(5) }) }));
+    expect(plan(observed({ pods, cluster: TAKE_UP }), {})).toHaveProperty(
+      'message',
+      expect.stringContaining('pod example-2, example-3, example-4 is missing'),
+    );
+  });
+
   it.each<[string, ClaimFacts[]]>([
     ['that are being deleted', kept(namesOf(3), { deleting: true })],
     ['that a restore put aside', kept(namesOf(3), { keptByRestore: true })],

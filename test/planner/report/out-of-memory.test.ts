@@ -41,6 +41,8 @@ describe('a member that was ended for its memory', () => {
     expect(of('OutOfMemory')?.message).toMatch(
       /^example-1 was started again 4 times, last after .*Z: .*limit of 8Mi/,
     );
+    const once = told(withKilled(Date.parse(NOW), { restarts: 1 })).of('OutOfMemory');
+    expect(once?.message).toMatch(/^example-1 was started again once, last after /);
     expect(of('Healthy')).toMatchObject({ status: 'True' });
     expect(details[1]).toMatchObject({ name: 'example-1', restarts: 4, lastExit: message });
     expect(told(withKilled(Date.parse(NOW) - HOUR)).of('OutOfMemory')).toBeUndefined();

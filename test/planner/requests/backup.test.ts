@@ -123,6 +123,15 @@ it('a Resync has the workflow forget what has failed and what was pruned', () =>
   expect(settle([request({ action: 'Resync' })]).outcomes).toEqual([AT_ONCE]);
 });
 
+it('a Resync ends nothing that came after it was accepted', () => {
+  const resync = request({ action: 'Resync' }, [`pruned after ${RUN}`]);
+  expect(settle([resync], { actor: { prunedAfter: RUN } }).revoked).toEqual({ prunedAfter: RUN });
+  expect(settle([resync], { actor: { prunedAfter: LATER } })).toMatchObject({
+    outcomes: [AT_ONCE],
+    actor: { prunedAfter: LATER },
+  });
+});
+
 it('an action for clusters is refused', () => {
   expect(settle([request({ action: 'Restart' })]).outcomes).toEqual([REFUSED]);
 });
@@ -227,6 +236,16 @@ describe('Abort', () => {
     });
     const then = settle([abort([RUN])], { status: { lastRun: { startedAt: RUN, outcome: 'Aborted' } } });
     expect([then.outcomes, then.stop]).toEqual([[AT_ONCE], undefined]);
+  });
+
+  it('leaves other requests, and a verification that waits for its turn, as they are', () => {
+    const { metadata, ...other } = request({ action: 'Restart' });
+    const verify = { uid: 'verification', by: 'bob' };
+    const { outcomes, actor } = settle([{ ...other, metadata: { ...metadata, name: 'A' } }, abort()], {
+      status: RUNNING,
+      actor: { verify },
+    });
+    expect([outcomes, actor.verify]).toEqual([[REFUSED, ['accepted', undefined]], verify]);
   });
 
   it('ends no later run than the one that it was accepted for', () => {

@@ -5,6 +5,7 @@ import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { settleRequests } from '../../../src/planner/requests/cluster.ts';
+import { orphaned, unfit } from '../../../src/planner/requests/common.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 import { aPod, aProbe, aRunningCluster, idOf, namesOf } from '../../worlds/builders.ts';
 
@@ -114,6 +115,31 @@ describe('a request that is not for this cluster now', () => {
     expect(settle([request({ action: 'Pause' })], { createdAt: NOW + 4_000 }).outcomes).toEqual([AT_ONCE]);
   });
 
+  it('is refused while there is none', () => {
+    const target = { kind: 'EtcdCluster', namespace: 'shop', name: 'example', workflowId: WORKFLOW } as const;
+    expect(unfit(request({ action: 'Pause' }), { ...target, createdAt: undefined }, Number(NOW))).toEqual({
+      state: 'missing',
+      message: 'there is no EtcdCluster example of namespace shop',
+    });
+  });
+
+  it('ends with the resource, unless the next of the name is meant', () => {
+    const target = {
+      kind: 'EtcdCluster',
+      namespace: 'shop',
+      name: 'example',
+      workflowId: WORKFLOW,
+      createdAt: undefined,
+    } as const;
+    const now = Number(NOW);
+    const ends = (each: EtcdRequest, other?: number) =>
+      orphaned([each], target, { now, other }).map(({ outcome }) => outcome?.state);
+    expect(ends(request({ action: 'Pause' }, { age: 1_000 }))).toEqual([]);
+    expect(ends(request({ action: 'Pause' }, { age: 3_600_000 }))).toEqual(['missing']);
+    expect(ends(request({ action: 'Pause' }, { age: 3_600_000 }), 7)).toEqual([]);
+    expect(ends(request({ action: 'Abort' }, { status: accepted([]) }), 7)).toEqual(['gone']);
+  });
+
   it('is left alone when it is finished', () => {
     const done = request({ action: 'Pause' }, { status: { phase: 'Completed', completedAt: at(NOW) } });
     expect(settle([done]).changes).toEqual([]);
@@ -210,6 +236,50 @@ describe('an abort', () => {
     expect(settle([abort]).outcomes).toEqual([AT_ONCE]);
   });
 
+  it('leaves other requests of the pass as they are, and keeps the answer with which it was accepted', () => {
+    const restart = { id: 4, kind: 'restart', target: '', by: 'bob' } as const;
+    const status = { ...accepted(['requests', '4']), message: 'as before' };
+    const { outcomes, messages } = settle(
+      [request({ action: 'Pause' }, { age: 9_000 }), request({ action: 'Abort' }, { status })],
+      { actor: { requests: [restart] } },
+    );
+    expect([outcomes, messages[1]]).toEqual([[AT_ONCE, ['accepted', undefined]], 'as before']);
+  });
+
+  it('takes back the request that is carried out now', () => {
+    const move = request({ action: 'MoveLeader', member: 'example-1' }, { age: 9_000 });
+    const { changes, decision } = settle([move]);
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'moveLeader' });
+    const running = aRunningCluster();
+    const status = { ...running.cluster.status, operation: { type: 'moveLeader' } };
+    const observation = { ...running, cluster: { ...running.cluster, status } };
+    const begun = { ...move, status: accepted(changes[0]?.accepted?.ids ?? []) };
+    const { outcomes, holds } = settle([begun, request({ action: 'Abort' })], { observation });
+    expect([outcomes, holds]).toEqual([[[undefined, 'aborted'], AT_ONCE], undefined]);
+  });
+
+  it('of what waits for an approval keeps it from being done', () => {
+    const pods = namesOf(3).map(name => aPod({ name, version: '3.6.15' }));
+    const probes = Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, version: '3.6.15' })]));
+    const { cluster } = aRunningCluster();
+    const upgrade = { ...cluster.config.upgrade, strategy: 'Supervised' as const };
+    const observation = aRunningCluster({
+      pods,
+      probes,
+      cluster: { ...cluster, config: { ...cluster.config, upgrade } },
+    });
+    const { holds, messages } = settle([request({ action: 'Abort' })], { observation });
+    expect(holds?.abort).toMatchObject({ operation: 'upgradeCluster' });
+    expect(messages).toEqual([expect.stringContaining('upgradeCluster')]);
+  });
+
+  it('of an operation about one resource is about this one when its pass was killed', () => {
+    const abort = request({ action: 'Abort' }, { status: accepted(['restoreCluster', 'a uid']) });
+    const { holds, actor } = settle([abort]);
+    expect(holds?.abort).toMatchObject({ operation: 'restoreCluster', subject: 'a uid' });
+    expect(actor.aborted).toMatchObject({ operation: 'restoreCluster', subject: 'a uid' });
+  });
+
   it('takes effect once when the pass that accepted it was killed', () => {
     const abort = request({ action: 'Abort' }, { status: accepted(['scaleCluster']) });
     expect(settle([abort], { observation: growing() }).holds?.abort).toMatchObject({
@@ -262,6 +332,26 @@ describe('a Resync', () => {
   });
 });
 
+describe('a Resync of what was aborted', () => {
+  const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', at: NOW };
+
+  it('by a message is done when the workflow has forgotten it', () => {
+    const first = settle([request({ action: 'Resync' })], { actor: { aborted } });
+    expect([first.outcomes, first.revoked]).toEqual([[['accepted', undefined]], { aborted }]);
+    const resync = request({ action: 'Resync' }, { status: accepted(['abort of scaleCluster 1']) });
+    expect(settle([resync]).outcomes).toEqual([AT_ONCE]);
+    expect(settle([resync], { actor: { aborted: { ...aborted, generation: 2 } } }).outcomes).toEqual([
+      AT_ONCE,
+    ]);
+  });
+
+  it('ends no abort that was requested after it', () => {
+    const abort = { request: 'Abort', by: 'ana', at: at(NOW), operation: 'scaleCluster', generation: 1 };
+    const resync = request({ action: 'Resync' }, { status: accepted([]) });
+    expect(settle([resync], { userRequests: { abort } }).holds?.abort).toEqual(abort);
+  });
+});
+
 describe('an approval', () => {
   const silent = namesOf(3)[1] as string;
   const replace = { id: 3, kind: 'replaceMember', target: silent, by: 'bob', ids: [idOf(silent)] } as const;
@@ -288,6 +378,13 @@ describe('an approval', () => {
     expect(then).toMatchObject({ kind: 'operate', approval: 'Approve' });
   });
 
+  it('is held once when the pass that accepted it was killed', () => {
+    const held = settle([approve()], { observation, actor }).holds?.approvals ?? [];
+    const again = { ...approve(), status: accepted(consent?.ids ?? []) };
+    const { outcomes, holds } = settle([again], { observation, actor, userRequests: { approvals: held } });
+    expect([outcomes, holds?.approvals]).toEqual([[AT_ONCE], held]);
+  });
+
   it('is refused when nothing waits for it', () => {
     const { outcomes, messages } = settle([approve(['c0ffee'])], { observation, actor });
     expect([outcomes, messages]).toEqual([
@@ -310,6 +407,11 @@ describe('an approval', () => {
     };
     const of = (approvals: readonly (typeof held)[], spent: readonly string[] = []) =>
       settle([], { observation, userRequests: { approvals }, actor: { ...actor, spent } }).decision.kind;
+    const { actor: then } = settle([], {
+      observation,
+      userRequests: { approvals: [{ ...held, reason: 'agreed' }] },
+    });
+    expect(then.approvals).toMatchObject([{ id: 'Approve', reason: 'agreed' }]);
     expect(of([held])).toBe('operate');
     expect(of([held], ['Approve'])).toBe('blocked');
     expect(of([{ ...held, expiresAt: at(NOW - 1_000) }])).toBe('blocked');

@@ -27,6 +27,18 @@ function asked(from: string | readonly MemberVersions[], given: Partial<UpgradeQ
   };
 }
 
+it('no path leads away from what is no release, or from members that do not answer', () => {
+  const odd = ['3.6.15', 'main'].map((server, serial) => settled('3.6.15', serial, { server }));
+  expect(upgradePath(asked(odd, {}))).toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(/^a member runs main, which is not a release of etcd/),
+  });
+  expect(upgradePath(asked([], {}))).toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(/^no member reports its version/),
+  });
+});
+
 describe('one step', () => {
   it.each([
     ['3.5.3', '3.5.35', 'a patch'],

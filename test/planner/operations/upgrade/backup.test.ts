@@ -1,0 +1,64 @@
+/** What becomes of the backup that an upgrade has asked for. */
+import { describe, expect, it } from 'vitest';
+import type { BackupOfCluster } from '../../../../src/planner/model/backups-of-cluster.ts';
+import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
+import { backUpFirst } from '../../../../src/planner/operations/upgrade/backup.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
+import { aCluster, aRunningCluster, aRunningStatus, NOW } from '../../../worlds/builders.ts';
+
+const HOP: Goal = { kind: 'go', from: '3.6.15', to: '3.6.16', after: [], notes: [] };
+const minutesAgo = (minutes: number) =>
+  new Date(Date.parse(NOW) - minutes * 60_000).toISOString().replace('.000', '');
+
+/** An upgrade that asked for a backup 70 minutes ago. */
+function decided(given: Partial<BackupOfCluster>, isOpen = true) {
+  const backup: BackupOfCluster = {
+    name: 'nightly',
+    uid: 'u-1',
+    asked: minutesAgo(70),
+    newest: undefined,
+    lastRun: { startedAt: minutesAgo(69), completedAt: minutesAgo(65), outcome: 'Succeeded' },
+    nextRun: undefined,
+    timeoutSeconds: 600,
+    ...given,
+  };
+  const cluster = aCluster({
+    spec: { size: 3, version: HOP.to, upgrade: { snapshotBefore: 'Required' } },
+    status: aRunningStatus(),
+  });
+  const situation = situationOf(aRunningCluster({ cluster, backups: [backup] }));
+  return backUpFirst(situation, HOP, { waiting: situation.pods, steps: [], isOpen });
+}
+
+describe('an upgrade whose members had to be waited for after its backup was made', () => {
+  it('goes on with that backup', () => {
+    const newest = { time: minutesAgo(65), location: 's3://b/k_v7', verified: 'Checksum' };
+    expect(decided({ newest })).toBeUndefined();
+    expect(decided({ newest: { ...newest, time: minutesAgo(75) } })).toBeDefined();
+  });
+
+  it('says why a backup that was just made does not count', () => {
+    const lastRun = { startedAt: minutesAgo(50), completedAt: minutesAgo(45), outcome: 'Succeeded' } as const;
+    expect(decided({ lastRun })).toMatchObject({
+      kind: 'blocked',
+      message: expect.stringContaining('its backup is not a verified backup of this cluster'),
+    });
+  });
+
+  it('says which backup is too old while it cannot begin', () => {
+    const newest = { time: minutesAgo(90), location: 's3://b/k_v7', verified: 'Checksum' };
+    const lastRun = { startedAt: minutesAgo(90), completedAt: minutesAgo(80), outcome: 'Succeeded' } as const;
+    expect(decided({ newest, lastRun, asked: minutesAgo(200) }, false)).toMatchObject({
+      kind: 'blocked',
+      message: expect.stringContaining(
+        `the newest is from ${newest.time}; the operator requests one when nothing else prevents the upgrade`,
+      ),
+    });
+  });
+
+  it('asks once more when none was made, as soon as it could begin', () => {
+    const lastRun = { startedAt: minutesAgo(69), completedAt: minutesAgo(65), outcome: 'Failed' } as const;
+    expect(decided({ lastRun })).toMatchObject({ kind: 'operate', step: { kind: 'requestBackup' } });
+    expect(decided({ lastRun }, false)).toMatchObject({ kind: 'blocked' });
+  });
+});
