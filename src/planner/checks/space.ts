@@ -63,7 +63,7 @@ export function causeOf(situation: Situation): Cause {
   if (typeof members === 'string') return { kind: 'unknown', message: members };
   const full = members.filter(member => !hasRoom(member));
   if (full.length === 0) return { kind: 'room', message: `every database has room: ${fullest(members)}` };
-  const message = full.map(wordsOf).join('; ');
+  const message = full.map(sizesOf).join('; ');
   if (isRaised(situation, full))
     return { kind: 'raised', message: `${message}; a quota of ${askedQuota(situation)} is on its way` };
   if (full.every(helps))
@@ -203,9 +203,9 @@ function quantity(size: number): string {
 
 function fullest(members: readonly Filled[]): string {
   const ordered = members.toSorted((a, b) => b.size / b.quota - a.size / a.quota);
-  return ordered.slice(0, 1).map(wordsOf).join('');
+  return ordered.slice(0, 1).map(sizesOf).join('');
 }
 
-function wordsOf({ view, size, inUse, quota }: Filled): string {
+function sizesOf({ view, size, inUse, quota }: Filled): string {
   return `${view.name} has a file of ${bytes(size)} with ${bytes(inUse)} in use, quota ${bytes(quota)}`;
 }
