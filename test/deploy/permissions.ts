@@ -87,6 +87,18 @@ export const clusterPermissions: readonly Permission[] = [
     because: 'a restore keeps clients out until the data is in place',
   },
   ...[
+    { group: 'policy', resource: 'poddisruptionbudgets' },
+    { group: '', resource: 'secrets' },
+    { group: 'cert-manager.io', resource: 'certificates' },
+  ].map(
+    (of): Permission => ({
+      ...of,
+      verbs: ['delete'],
+      because:
+        'none is deleted: where OwnerReferencesPermissionEnforcement is on, as in OpenShift, who puts an owner on an object that is there, as when an orphaned cluster is taken up, must be allowed to delete it',
+    }),
+  ),
+  ...[
     { group: '', resource: 'services' },
     { group: 'policy', resource: 'poddisruptionbudgets' },
   ].map(
