@@ -88,6 +88,17 @@ it('an abort keeps what the specification asks for from going on after the step'
   expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
 });
 
+it('an abort of a restore holds for that restore alone', async () => {
+  const world = await rolling();
+  request(world, 'abort', { action: 'Abort' });
+  const underWay = { operation: 'restoreCluster', subject: 'a-uid' } as const;
+  await world.act(({ recordRequests }) =>
+    recordRequests(world.ref, { open: {}, underWay, workflowId: 'entity' }),
+  );
+  expect(world.cluster.status.userRequests?.abort).toMatchObject(underWay);
+  expect(statusOf(world, 'abort')?.ids).toEqual(['restoreCluster', 'a-uid']);
+});
+
 it('an abort takes back the request that the operation carries out', async () => {
   const world = await created();
   world.now += 60_000;

@@ -51,6 +51,8 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/abort/abortOfOperation': 'all',
     'requests/abort/abort': [
       "not (aborting.kind === 'requests')",
+      "aborting.kind === 'requests'",
+      'subject !== undefined',
       'isAccepted(request)',
       'not (aborting === undefined)',
       'not (subject === undefined)',
