@@ -28,7 +28,7 @@ describe('a leader whose pod is being deleted', () => {
     expect(plan(all, {})).not.toMatchObject({ operation: 'moveLeader' });
     const probes = {
       'example-0': aProbe(),
-      'example-1': follower({ errors: ['NOSPACE'] }),
+      'example-1': follower({ errors: ['memberID:1 alarm:CORRUPT'] }),
       'example-2': aProbe({ name: 'example-2', read: { ok: false, message: 'timeout' } }),
     };
     expect(plan(withPods(['example-0'], { probes }), {})).not.toMatchObject({ operation: 'moveLeader' });
