@@ -89,6 +89,11 @@ const idsOf = ({ status }: EtcdCluster) => ({
   members: Object.fromEntries((status?.members?.details ?? []).map(({ name, id }) => [name, id])),
 });
 
+/** Waits for an event with this text: events are written after the status that they are about. */
+async function eventSays(text: string): Promise<void> {
+  await poll(async () => (await kubectl('get', 'events')).includes(text), { timeoutMs: 30_000 });
+}
+
 test('an orphan deletion leaves pods and claims, and the cluster is taken up without a restart', async () => {
   const name = 'orphan';
   const spec = { size: SIZE, version: '3.6.16' };
@@ -103,9 +108,9 @@ test('an orphan deletion leaves pods and claims, and the cluster is taken up wit
   expect(uids(await claimsOf(name))).toEqual(claims);
   for (const { metadata } of await claimsOf(name))
     expect(metadata.annotations?.[ANNOTATION_LEFT_BY]).toContain('take-up');
-  expect(await kubectl('get', 'events')).toContain('ObjectsLeft');
+  await eventSays('ObjectsLeft');
   const message = await asked(name, spec);
-  expect(await kubectl('get', 'events')).toContain(`${ANNOTATION_TAKE_UP}=`);
+  await eventSays(`${ANNOTATION_TAKE_UP}=`);
   expect(uids(await podsOf(world, NAMESPACE, name))).toEqual(pods);
   await obey(message, ANNOTATION_TAKE_UP);
   const after = await awaitRunning(world, { namespace: NAMESPACE, name });
