@@ -222,7 +222,7 @@ describe('an alarm of space', () => {
   it('of pods that do not say what they were made from is judged by the quota of the specification, unless their arguments have another', () => {
     const without = (given: Given) => {
       const { pods, ...others } = alarmed(given);
-      return causeOf(situationOf({ ...others, pods: pods.map(({ madeFrom: _, ...pod }) => pod) }));
+      return causeOf(situationOf({ ...others, pods: pods.map(pod => ({ ...pod, madeFrom: undefined })) }));
     };
     expect(without({ sizes: ROOMY })).toMatchObject({ kind: 'room' });
     expect(without({ sizes: ROOMY, asked: 4 * QUOTA })).toMatchObject({
