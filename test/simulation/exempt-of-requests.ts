@@ -107,6 +107,7 @@ export const EXEMPT_OF_REQUESTS: readonly Exempt[] = [
     'requests/common/withoutOutcome': 'all',
     'requests/draft/actorOf': ['approvals.map(…)'],
     'requests/draft/abortedOf': [
+      'subject !== undefined',
       'not (held === undefined)',
       'not (held === undefined || (sent?.at ?? 0) > (parseTimestamp(held.at) ?? 0))',
     ],

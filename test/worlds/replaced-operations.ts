@@ -6,7 +6,7 @@ import type { OperatorWorld } from './operator-world.ts';
 import type { RestoreWorld } from './restore-world.ts';
 
 /** How a user asks for it. */
-export type Say = (signal: string, sent: object) => Promise<void>;
+type Say = (signal: string, sent: object) => Promise<void>;
 
 /** What there was before it began. */
 interface Before {

@@ -13,7 +13,7 @@ import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** Of the quota: with less in its file a member has room, and an alarm of it is disarmed. */
-export const ROOM = 0.9;
+const ROOM = 0.9;
 /** Of the versions: from here on a compaction is worth asking for. */
 const WORTH_ASKING = 0.1;
 /** Of its history: one revision is proposed for so much, so that it stays the same while a person decides. */
