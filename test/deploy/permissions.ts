@@ -88,7 +88,6 @@ export const clusterPermissions: readonly Permission[] = [
   },
   ...[
     { group: 'policy', resource: 'poddisruptionbudgets' },
-    { group: '', resource: 'secrets' },
     { group: 'cert-manager.io', resource: 'certificates' },
   ].map(
     (of): Permission => ({
