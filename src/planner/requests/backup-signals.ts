@@ -61,13 +61,18 @@ export function takenOverByBackup(
   };
 }
 
-/** Whether a run has begun since a backup was requested: it is that backup. */
+/**
+ * Whether a requested run has begun since a backup was requested: it is that backup. Both times are whole seconds, so a run of the schedule may
+ * have begun in the same second, before the request.
+ */
 function hasBegunSince(
   { progress, lastRun }: EtcdBackupStatus,
   { at }: NonNullable<Signals['backup']>,
 ): boolean {
+  const run = progress?.startedAt === undefined ? lastRun : progress;
+  if (run?.requestedBy === undefined) return false;
   const requested = parseTimestamp(at);
-  const begun = parseTimestamp(progress?.startedAt ?? lastRun?.startedAt);
+  const begun = parseTimestamp(run.startedAt);
   return requested !== undefined && begun !== undefined && begun >= requested;
 }
 
