@@ -14,6 +14,8 @@ const PURE = 'test/{api,objects,planner}/**/*.test.ts';
 const THOROUGH = 'test/**/*.thorough.test.ts';
 /** Needs minutes for one fact, and no stack: run with the drills. */
 const LONG = 'test/**/*.long.test.ts';
+/** Writes what a file reached, if the gate of the simulation runs it. */
+const COVERAGE = 'test/simulation/take-coverage.ts';
 
 /**
  * Levels, run in this order and, from the integration tests on, never side by side: each one's failures make the next one's
@@ -28,6 +30,7 @@ export default defineConfig({
           include: [PURE],
           pool: 'forks',
           maxWorkers: 2,
+          setupFiles: COVERAGE,
           // Most of a short file's time would be a process of its own that loads everything anew.
           isolate: false,
           testTimeout: 120_000,
@@ -46,6 +49,7 @@ export default defineConfig({
             LONG,
           ],
           pool: 'forks',
+          setupFiles: COVERAGE,
           // Twice the cores: many files wait for real time rather than compute.
           maxWorkers: 4,
           // As above; what a file changes of its process it puts back.

@@ -9,18 +9,33 @@
  *   --keep               continues after a breach
  *   --only 3,7           one world in which only these faults happen
  *   --story              the story of every world
- *   --branches           what of the planner was never reached
- *   --gate               also plays every scenario, and fails when a branch of the planner was never reached and is not
- *                        exempt (test/simulation/gate.ts)
+ *   --scenarios          also plays every scenario
+ *   --gate               the same and, beside it, the tests of the planner; fails when a branch of the planner was reached by none
+ *                        of them (test/simulation/gate.ts)
  *   --observations N     as many observations that nobody has met, built field by field: what the planner would do must be allowed by
  *                        the oracle (test/simulation/oracle.ts); with --seed, --keep, and --path of a failure to begin with it
  *   --mutations          plays each scenario, then takes away one guard after the other: its scenario must break
  */
 import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Branches } from '../test/simulation/branches.ts';
+import { branchesBelow, reachedBy } from '../test/simulation/branches.ts';
+import { gateResult } from '../test/simulation/gate.ts';
 import type { ChanceMutation } from '../test/simulation/mutation.ts';
 import { makeReplaceable, replaceBy } from '../test/simulation/replaceable.ts';
+import { type Outcome, runNode, tool } from './run.ts';
+
+/** The tests that reach branches of the planner for the gate. */
+const TESTS = [
+  '--project=pure',
+  '--project=unit',
+  'test/api/',
+  'test/objects/',
+  'test/planner/',
+  'test/activities/',
+];
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +46,7 @@ const { values } = parseArgs({
     story: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     watched: { type: 'boolean' },
-    branches: { type: 'boolean', default: false },
+    scenarios: { type: 'boolean', default: false },
     gate: { type: 'boolean', default: false },
     mutations: { type: 'boolean', default: false },
     observations: { type: 'string' },
@@ -42,6 +57,7 @@ const { values } = parseArgs({
 if (values.mutations) await checkMutations(Number(values.seed));
 else if (values.observations !== undefined) await observe(Number(values.observations), Number(values.seed));
 else if (values.random !== undefined) await runRandom(Number(values.random));
+else if (values.gate) await guard();
 else await run(Number(values.seed), values.keep);
 
 /** From one seed after the other, each of which was chosen by nobody. */
@@ -111,8 +127,6 @@ function complain(what: string): void {
 }
 
 async function run(first: number, keeps: boolean): Promise<void> {
-  const branches = new Branches();
-  if (values.branches || values.gate) await branches.begin();
   // Loaded only now: what is loaded earlier is neither counted nor mutated.
   const { Coverage } = await import('../test/simulation/coverage.ts');
   const { simulate } = await import('../test/simulation/simulate.ts');
@@ -137,25 +151,45 @@ async function run(first: number, keeps: boolean): Promise<void> {
     break;
   }
   printSummary(sum, (performance.now() - begun) / 1000, coverage.counts);
-  if (values.gate) await guard(branches, first);
-  for (const { at, text } of values.branches ? await branches.unreached('src/planner') : [])
-    console.log(`never reached: ${at}: ${text}`);
+  if (values.scenarios) await playScenarios(first);
 }
 
-/** Chance reaches most branches, scenarios the others. */
-async function guard(branches: Branches, seed: number): Promise<void> {
+async function playScenarios(seed: number): Promise<void> {
   const { play, SCENARIO_NAMES } = await import('../test/simulation/scenarios.ts');
-  const { gateResult, lineFor } = await import('../test/simulation/gate.ts');
   for (const scenario of SCENARIO_NAMES) {
     const breach = await play(scenario, seed);
     if (breach !== undefined) complain(`BROKEN: ${scenario}: ${breach}`);
   }
-  const { missing, needless } = gateResult(await branches.unreached('src/planner'));
-  for (const branch of missing) {
-    complain(`never reached: ${branch.at}: ${branch.text}`);
-    complain(`  reach it with a scenario, or give the reason: ${lineFor(branch)}`);
+}
+
+/** Worlds and scenarios, and beside them the tests of the planner. */
+async function guard(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'etcd-operator-gate-'));
+  const count = (who: string, args: readonly string[], inherit: boolean): Promise<Outcome> =>
+    // V8 counts less exactly in what comes from the compile cache.
+    runNode(args, { env: { NODE_V8_COVERAGE: join(folder, who), NODE_DISABLE_COMPILE_CACHE: '1' }, inherit });
+  try {
+    const { steps, seed } = values;
+    const [simulation, tests] = await Promise.all([
+      count('simulation', ['scripts/simulate.ts', '--scenarios', '--steps', steps, '--seed', seed], true),
+      // Files as Node loads them, and not as Vite makes them: places in them are the same in both.
+      count('tests', [tool.vitest, 'run', '--experimental.viteModuleRunner=false', ...TESTS], false),
+    ]);
+    if (simulation.code !== 0) complain('the simulation failed: see above');
+    if (tests.code !== 0) complain(`tests failed:\n${tests.output}`);
+    const [bySimulation, byTests] = [reachedBy(join(folder, 'simulation')), reachedBy(join(folder, 'tests'))];
+    const { missing, needless, counts } = gateResult(branchesBelow('src/planner'), bySimulation, byTests);
+    for (const { path, line, text } of missing) complain(`never reached: ${path}:${line}: ${text}`);
+    for (const { path, line } of needless) console.log(`reached, though a comment says not: ${path}:${line}`);
+    console.log(
+      `branches of the planner: ${counts.both} reached by the simulation and by tests, ${counts.onlySimulation} by the simulation alone, ${counts.onlyTests} by tests alone, ${missing.length} by neither`,
+    );
+    console.log(
+      `${simulation.seconds.toFixed(0)} s of simulation beside ${tests.seconds.toFixed(0)} s of tests`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
-  for (const each of needless) console.log(`exempt, and reached this time: ${each}`);
 }
 
 function printSummary(

@@ -15,7 +15,7 @@ import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import { latestFirst } from '../model/newest-entry.ts';
 import type { BackupWorkflowState, BackupObservation } from './observation.ts';
 import { conditionEvent } from '../../api/condition-event.ts';
-import { currentRun, failureOfRun, isOverdue, nextRunOf, ruleOf } from './plan.ts';
+import { currentRun, failureOfRun, nextRunOf, ruleOf } from './plan.ts';
 import { dueOf, lateness } from './lateness.ts';
 import { verdictEvents } from './stored-verification.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
@@ -164,9 +164,7 @@ function unfinished(
   const why =
     aborted === undefined
       ? (failureOfRun(actor, startedAt) ??
-        (isOverdue(observation, startedAt)
-          ? `it did not complete within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`
-          : 'it ended without a result'))
+        `it did not complete within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`)
       : `aborted by ${attribution(aborted)}`;
   return {
     startedAt,

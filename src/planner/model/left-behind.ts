@@ -7,7 +7,6 @@ import type { ClaimFacts, Observation, PodFacts } from './observation.ts';
 /** Whether the cluster is deleted with `--cascade=orphan`: before Kubernetes took the owner off what it owns, and afterwards. */
 export function isOrphaned(observation: Observation): boolean {
   const { cluster, peerService, clientService, disruptionBudget } = observation;
-  if (!cluster.deleting) return false;
   if (cluster.orphaning === true) return true;
   // The finalizer that showed it is gone by now: nothing else removes the owner from what has our labels.
   const shared = [peerService, clientService, disruptionBudget];

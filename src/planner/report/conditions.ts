@@ -40,6 +40,11 @@ export interface Findings {
   readonly members: readonly ObservedMember[];
 }
 
+/** Those of a pass that performs an operation. */
+export interface Operating extends Findings {
+  readonly decision: Extract<Decision, { readonly kind: 'operate' }>;
+}
+
 /** All conditions of one pass, in the order in which they are shown. */
 export function conditionsOf(findings: Findings): ConditionFinding[] {
   const found = statesOf(findings);

@@ -18,18 +18,15 @@ export function isRunningOutOfMemory({ ready, lastExit }: Pick<PodFacts, 'ready'
 /** Condition OutOfMemory, while it was so within the last hour. */
 export function outOfMemory(situation: Situation): ConditionFinding[] {
   const names = memberNames(situation);
-  const killed = situation.pods.filter(
-    pod => pod.owned && names.includes(pod.name) && wasKilled(situation, pod),
-  );
-  return killed.length === 0 ? [] : [finding('OutOfMemory', 'MembersKilled', killed.map(wordsOf).join('; '))];
+  const members = situation.pods.filter(pod => pod.owned && names.includes(pod.name));
+  const killed = members.flatMap(pod => killedLately(situation, pod));
+  return killed.length === 0 ? [] : [finding('OutOfMemory', 'MembersKilled', killed.join('; '))];
 }
 
-function wasKilled({ now }: Situation, { lastExit }: PodFacts): boolean {
-  return lastExit?.reason === KILLED && lastExit.at !== undefined && now - lastExit.at < SHOWN_MS;
-}
-
-function wordsOf({ name, restarts = 0, lastExit }: PodFacts): string {
+/** How often a member was started again, if it was ended within the last hour. */
+function killedLately({ now }: Situation, { name, restarts = 0, lastExit }: PodFacts): readonly string[] {
+  const { reason, at, message } = lastExit ?? {};
+  if (reason !== KILLED || at === undefined || now - at >= SHOWN_MS) return [];
   const times = restarts === 1 ? 'once' : `${restarts} times`;
-  const last = lastExit?.at === undefined ? '' : `, last after ${timestamp(lastExit.at)}`;
-  return `${name} was started again ${times}${last}: ${lastExit?.message}`;
+  return [`${name} was started again ${times}, last after ${timestamp(at)}: ${message}`];
 }

@@ -9,7 +9,7 @@ import { requestUnderWay } from '../checks/user-requests.ts';
 import { judgeRequests } from '../requests/judge.ts';
 import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { OPERATIONS, rowOf } from '../operations/index.ts';
-import type { Findings } from './conditions.ts';
+import type { Findings, Operating } from './conditions.ts';
 
 /** `message`: why it did not succeed. */
 export type OperationResult = Pick<LastOperation, 'outcome' | 'message'>;
@@ -40,9 +40,8 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Opera
 }
 
 /** What the operation that is decided on is for, where that can change on the way. */
-export function goalOf(findings: Findings, before: string | undefined): string | undefined {
+export function goalOf(findings: Operating, before: string | undefined): string | undefined {
   const { decision, situation } = findings;
-  if (decision.kind !== 'operate') return undefined;
   const { goal } = OPERATIONS[decision.operation];
   if (goal !== undefined) return goal(situation, before);
   const request = requestFor(findings, decision.operation);
@@ -66,7 +65,9 @@ function abortedBy(findings: Findings, { type, goal }: OperationStatus): string 
 /** Why the operation waits, for users. */
 export function heldUpBy({ decision, situation: { membership } }: Findings): string {
   if (decision.kind === 'blocked') return decision.message;
-  return membership.known ? '' : `no quorum answers: ${membership.message}`;
+  return membership.known
+    ? /* v8 ignore next -- with a quorum a decision holds it up */ ''
+    : `no quorum answers: ${membership.message}`;
 }
 
 /** Whether what the operation is for was just observed. */

@@ -28,7 +28,14 @@ import { validateCluster } from '../../api/validation/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { OPERATIONS } from '../operations/index.ts';
-import { conditionsOf, type Findings, isRefused, isUnidentified, leftAside } from './conditions.ts';
+import {
+  conditionsOf,
+  type Findings,
+  isRefused,
+  isUnidentified,
+  leftAside,
+  type Operating,
+} from './conditions.ts';
 import { keptHashes } from './key-hashes.ts';
 import { memberStatus, type ObservedMember } from './members.ts';
 import { causeOf, historyAfter } from './history.ts';
@@ -179,7 +186,7 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
   };
   if (decision.kind === 'operate')
     return {
-      operation: underWay(findings, context, isContinued ? operation : undefined),
+      operation: underWay({ ...findings, decision }, context, isContinued ? operation : undefined),
       ...past,
     };
   const isHeldUp = operation !== undefined && outcome === undefined;
@@ -190,12 +197,11 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
 }
 
 function underWay(
-  findings: Findings,
+  findings: Operating,
   context: ReportContext,
   before: OperationStatus | undefined,
-): OperationStatus | undefined {
+): OperationStatus {
   const { decision } = findings;
-  if (decision.kind !== 'operate') return undefined;
   return withoutUndefined<OperationStatus>({
     type: decision.operation,
     goal: goalOf(findings, before?.goal),

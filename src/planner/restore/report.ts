@@ -111,14 +111,13 @@ function messageFrom(
     return failed === undefined ? decision.summary : `${decision.summary}: ${failed.message}`;
   }
   if (decision.kind !== 'waiting') return undefined;
-  const word = messageFromCluster(observation.target);
+  const word = observation.target && messageFromCluster(observation.target);
   if (generationOf(observation) === (observation.restore.metadata.generation ?? 0)) return word;
   return `${word ?? ''}; the change of spec after the restore began has no effect: to restore something else, delete this EtcdRestore and create another one`;
 }
 
 /** What the workflow of the cluster does of it, or what keeps it from that. */
-function messageFromCluster(target: Situation | undefined): string | undefined {
-  if (target === undefined) return undefined;
+function messageFromCluster(target: Situation): string | undefined {
   const { operation, conditions = [] } = target.cluster.status;
   if (operation?.type === 'restoreCluster') {
     const { step = '', message } = operation;

@@ -32,7 +32,8 @@ export function planRemovedMembers(situation: Situation, views: readonly MemberV
   const due = left.filter(each => !waiting.includes(each));
   const [first] = due;
   // Who waits may be the quorum, and who is listed one of the past.
-  const unexplained = waiting.length < views.length ? undefined : unexplainedLoss(situation, waiting);
+  const isUnexplained = waiting.length > 0 && waiting.length >= views.length;
+  const unexplained = isUnexplained ? unexplainedLoss(situation, waiting) : undefined;
   if (first === undefined) return unexplained && blocked(unexplained);
   const { member, pods, claims } = first;
   const retention = retentionOf(situation, first);
@@ -108,8 +109,7 @@ function wasNotNeeded({ removal, uid }: ClaimFacts): boolean {
   return removal === uid;
 }
 
-function unexplainedLoss(situation: Situation, waiting: readonly Left[]): Obstacle | undefined {
-  if (waiting.length === 0) return undefined;
+function unexplainedLoss(situation: Situation, waiting: readonly Left[]): Obstacle {
   const ms = Math.max(...waiting.map(left => waitMs(situation, left)));
   const names = waiting.map(({ member }) => member).join(', ');
   return {

@@ -67,12 +67,11 @@ export function planUpgrade(situation: Situation): Decision | undefined {
   const stopped = stoppedBy(situation, goal);
   if (stopped !== undefined) return blocked(stopped, laterSteps(situation, goal));
   const waiting = waitingPods(situation, goal);
-  if (waiting.length === 0) return agreement(situation, goal) ?? lastGate(situation, goal);
+  const [first] = waiting;
+  if (first === undefined) return agreement(situation, goal) ?? lastGate(situation, goal);
   const steps = laterSteps(situation, goal);
   const unfit = ephemeral(situation, goal, waiting);
   if (unfit !== undefined) return blocked(unfit, steps);
-  const [first] = waiting;
-  if (first === undefined) return undefined;
   const obstacle = gates(situation, goal);
   const isMended = isBroken(first) && othersAreWell(situation, first);
   const isOpen = isMended || passesSoon(obstacle);
@@ -135,6 +134,7 @@ function agreement(situation: Situation, goal: Goal): Decision | undefined {
 function lastGate(situation: Situation, { to }: Goal): Decision | undefined {
   if (!situation.members.every(view => runs(view, to))) return undefined;
   const obstacle = upgradeMayEnd(situation);
+  // v8 ignore next -- else the upgrade has ended, and its goal is none any more
   if (obstacle === undefined) return undefined;
   const { waitMs, message: because, first } = obstacle;
   if (first !== undefined) return operate('upgradeCluster', [first]);
