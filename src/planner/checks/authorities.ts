@@ -67,8 +67,10 @@ export function mayBeIssued(observation: Observation, { authority }: Certificate
 
 /** Authorities of TLS.auto that somebody put in the place of those that members trust. */
 export function exchangedAuthorities(observation: Observation): string[] {
-  const held = (observation.tls?.toIssue ?? []).filter(entry => !mayBeIssued(observation, entry));
-  const secrets = new Set(held.flatMap(({ authority }) => authority?.secret ?? []));
+  const held = (observation.tls?.toIssue ?? []).flatMap(entry =>
+    entry.authority === undefined || mayBeIssued(observation, entry) ? [] : [entry.authority.secret],
+  );
+  const secrets = new Set(held);
   return [...secrets].map(
     secret =>
       `Secret ${secret} contains a different authority from the one that the members trust, so nothing is signed with it: restore the previous one from a backup, ${WAKE}`,

@@ -149,7 +149,7 @@ function resync(draft: Draft, request: EtcdRequest): Draft {
     prunedAfter !== undefined && `pruned after ${prunedAfter}`,
   ];
   const present = found.filter(id => typeof id === 'string');
-  const ids = isAccepted(request) ? (request.status?.ids ?? present) : present;
+  const ids = (isAccepted(request) ? request.status?.ids : undefined) ?? present;
   const ended = {
     ...(failed && ids.includes(String(found[0])) && { failed }),
     ...(prunedAfter !== undefined && ids.includes(String(found[1])) && { prunedAfter }),

@@ -301,6 +301,13 @@ describe('a quota full of live data', () => {
     });
   });
 
+  it('names a larger one in whole GiB', () => {
+    const sizes = { dbSize: 1024 * MIB, dbSizeInUse: 1020 * MIB };
+    expect(said({ made: 1024 * MIB, sizes })['Progressing']).toContain(
+      'raise spec.etcd.quotaBackendBytes to 2Gi ',
+    );
+  });
+
   it('says when the volumes have no room for a larger one', () => {
     expect(said({ capacity: '1Gi' })['Progressing']).toContain(
       'to 32Mi (the volumes of 1Gi have not enough room for it: first enlarge them to 3Gi)',

@@ -55,6 +55,15 @@ describe('beside what a deleted cluster of the name has left', () => {
     });
   });
 
+  it('nothing is created beside pods alone either', () => {
+    const decision = plan(observed({ pods: namesOf(3).map(name => aLeft(name)) }), {});
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'FormerCluster' });
+    expect(decision).toHaveProperty(
+      'message',
+      expect.stringContaining(`has left pod example-0, example-1, example-2 (incarnation ${FORMER}, `),
+    );
+  });
+
   it('the newest is asked about, and the others are named', () => {
     const older = aKept('example-7', { token: OLDER, createdAt: 1 });
     const decision = plan(observed({ claims: [older, ...kept()] }), {});
@@ -255,6 +264,15 @@ describe('nothing is taken up, and the message says why,', () => {
     [
       'when the members have a domain',
       { claims: kept(namesOf(3), { leftBy: note({ domain: 'cluster.local' }) }) },
+      'write cluster.local into spec.pod.ClusterDomain',
+    ],
+    [
+      'when the members, of which nothing was noted, know each other by a domain',
+      {
+        pods: namesOf(3).map(name =>
+          aLeft(name, { leftBy: undefined, peerUrl: `http://${name}.example.shop.svc.cluster.local:2380` }),
+        ),
+      },
       'write cluster.local into spec.pod.ClusterDomain',
     ],
   ])('%s', (_, given, message) => {

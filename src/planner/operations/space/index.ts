@@ -60,10 +60,10 @@ const BEFORE = 'history before revision ';
 
 /** Revisions go on while a person decides: the one that was approved stays what it was. */
 function approvedRevision({ actor, now, history }: Situation): string | undefined {
-  if (history?.ok !== true) return undefined;
-  const { compacted, revision } = history;
   const isOpen = (approved: string) =>
-    Number(approved) > Number(compacted) && Number(approved) <= Number(revision);
+    history?.ok === true &&
+    Number(approved) > Number(history.compacted) &&
+    Number(approved) <= Number(history.revision);
   return actor.approvals
     ?.filter(({ operation, expiresAt }) => operation === OPERATION && now < expiresAt)
     .flatMap(({ ids }) => ids)
