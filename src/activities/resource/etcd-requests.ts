@@ -90,7 +90,7 @@ export async function recordOrphans(
   if (requests.length === 0) return;
   const present = await deps.kube.get({ apiVersion: API_VERSION, kind, namespace, name });
   const now = deps.now();
-  const target = { kind, namespace, name, workflowId: workflowId({ kind, ...ref }), createdAt: undefined };
+  const target = { kind, namespace, name, workflowId: workflowId({ kind, ...ref }) };
   const other = parseTimestamp(present?.metadata.creationTimestamp);
   const changes = orphaned(requests, target, { now, other });
   await recordOutcomes(deps, { changes, requests }, { workflowId: target.workflowId, now });

@@ -19,6 +19,8 @@ export interface Target {
   readonly createdAt: number | undefined;
 }
 
+type TargetName = Pick<Target, 'kind' | 'namespace' | 'name'>;
+
 /** A resource that is created together with its request may be made after it. */
 const TOGETHER_MS = 10_000;
 
@@ -37,19 +39,14 @@ export function isAccepted({ status }: EtcdRequest): boolean {
 
 /** Why nothing comes of a request here; undefined: the pass is to judge it. */
 export function unfit(request: EtcdRequest, target: Target, now: number): Outcome | undefined {
-  const { kind, namespace, name } = target;
-  const what = `${kind} ${name} of namespace ${namespace}`;
   const workflow = request.status?.workflowID;
   const isOfOther = workflow !== undefined && workflow !== target.workflowId;
-  if (isAccepted(request))
-    return isOfOther || target.createdAt === undefined
-      ? { state: 'gone', message: `${what} was deleted before the request was done` }
-      : undefined;
-  if (target.createdAt === undefined) return { state: 'missing', message: `there is no ${what}` };
+  if (target.createdAt === undefined || (isOfOther && isAccepted(request))) return ofNobody(request, target);
+  if (isAccepted(request)) return undefined;
   if (isOfOther || target.createdAt > createdAt(request) + TOGETHER_MS)
     return {
       state: 'missing',
-      message: `the ${what} for which the request was created was deleted, and nothing is done to the one that has the name now: create another EtcdRequest if it is meant`,
+      message: `the ${called(target)} for which the request was created was deleted, and nothing is done to the one that has the name now: create another EtcdRequest if it is meant`,
     };
   const expiresAt = expiryOf(request);
   if (now > expiresAt)
@@ -59,10 +56,22 @@ export function unfit(request: EtcdRequest, target: Target, now: number): Outcom
   return { state: 'refused', message };
 }
 
+/** Nothing comes of a request whose resource is gone, or never was. */
+function ofNobody(request: EtcdRequest, target: TargetName): Outcome {
+  const what = called(target);
+  return isAccepted(request)
+    ? { state: 'gone', message: `${what} was deleted before the request was done` }
+    : { state: 'missing', message: `there is no ${what}` };
+}
+
+function called({ kind, namespace, name }: TargetName): string {
+  return `${kind} ${name} of namespace ${namespace}`;
+}
+
 /** Those of a resource that does not exist (any more), or not that one: nothing comes of them. `other`: who has the name now. */
 export function orphaned(
   requests: readonly EtcdRequest[],
-  target: Target,
+  target: Omit<Target, 'createdAt'>,
   { now, other }: { readonly now: number; readonly other: number | undefined },
 ): readonly RequestChange[] {
   return openRequests(requests).flatMap(request => {
@@ -70,8 +79,7 @@ export function orphaned(
     // What was not judged yet may be for the next of the name.
     if (workflowID === undefined && now - createdAt(request) < TOGETHER_MS) return [];
     if (workflowID !== target.workflowId && other !== undefined) return [];
-    const outcome = unfit(request, target, now);
-    return outcome === undefined ? [] : [{ request, outcome }];
+    return [{ request, outcome: ofNobody(request, target) }];
   });
 }
 

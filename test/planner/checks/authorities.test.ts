@@ -4,6 +4,7 @@ import { coversHost } from '../../../src/api/derived/tls.ts';
 import { authoritiesNote, readAuthorities } from '../../../src/objects/trusted.ts';
 import {
   authorityChanges,
+  exchangedAuthorities,
   mayBeIssued,
   untrustedByMembers,
 } from '../../../src/planner/checks/authorities.ts';
@@ -109,6 +110,16 @@ describe('the authorities that a member has read', () => {
     expect(mayBeIssued(seen({}), entry(OLD))).toBe(true);
     expect(mayBeIssued(seen({}), entry(NEW))).toBe(false);
     expect(mayBeIssued(seen({}, []), entry(NEW))).toBe(true);
+    const tls = { certificates: [certificate({})], taken: [], authoritiesLost: [] };
+    const held = (fingerprint: string) =>
+      exchangedAuthorities({
+        ...seen({}),
+        tls: { ...tls, toIssue: [entry(fingerprint), entry(fingerprint)] },
+      });
+    expect(held(OLD)).toEqual([]);
+    expect(held(NEW)).toEqual([
+      expect.stringMatching(/^Secret example-peer-ca contains a different authority/),
+    ]);
   });
 
   it.each<[string, string, object | undefined]>([

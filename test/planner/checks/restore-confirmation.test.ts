@@ -303,4 +303,17 @@ describe('the restore that the operator made after a total loss', () => {
   it('begins while that is so', () => {
     expect(whyNotAccepted(situationOf(silent({ claims: [], spec })), rescue)).toBeUndefined();
   });
+
+  it('is asked for beside one that was refused, and once', () => {
+    const newest = { time: NOW, location: 's3://backups/1', verified: 'Checksum' as const };
+    const backup = { name: 'nightly', uid: 'u-1', newest, lastRun: undefined, nextRun: undefined };
+    const backups = [{ ...backup, timeoutSeconds: 600 }];
+    const refusal = { kind: 'refused', reason: 'NotConfirmed', message: 'as it was' } as const;
+    const beside = (name: string) =>
+      plan({ ...silent({ claims: [], spec }), backups, restores: [{ ...RESTORE, name, refusal }] }, {});
+    expect(beside('by-hand')).toMatchObject({
+      step: { kind: 'requestRestore', name: 'example-total-loss-0b7e6e34-1', backup: 'nightly' },
+    });
+    expect(beside('example-total-loss-0b7e6e34-1')).toMatchObject({ kind: 'blocked' });
+  });
 });

@@ -208,6 +208,12 @@ describe('claims that lost their stamps together with the status', () => {
     });
   });
 
+  it('are not remembered while nothing shows of which incarnation they are', () => {
+    const cluster = rebuiltFrom(['example-0', 'example-2']);
+    for (const left of [[], claims.map(claim => ({ ...claim, token: 'example-0b7e6e34-7' }))])
+      expect(planIdentityCompletion(anObservation({ cluster, claims: left, ...unknown }))).toBeUndefined();
+  });
+
   it('are not members once a quorum has listed who is', () => {
     const cluster = rebuiltFrom(['example-0', 'example-2']);
     const seen = anObservation({

@@ -22,6 +22,7 @@ import {
   namesOf,
   NOW,
   TOKEN,
+  UNKNOWN_MEMBERSHIP,
   VERSION,
 } from '../../worlds/builders.ts';
 
@@ -216,6 +217,14 @@ describe('an alarm of space', () => {
     expect(causeOf(situation)).toMatchObject({
       kind: 'unknown',
       message: expect.stringContaining('stranger was added manually') as string,
+    });
+  });
+
+  it('stands while no quorum says who the members are', () => {
+    const situation = situationOf({ ...alarmed({ sizes: ROOMY }), membership: UNKNOWN_MEMBERSHIP });
+    expect(causeOf(situation)).toEqual({
+      kind: 'unknown',
+      message: 'no quorum answers: no member answers a linearizable read',
     });
   });
 

@@ -4,6 +4,7 @@ import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import { plan } from '../../../src/planner/plan.ts';
+import { changingMembers } from '../../../src/planner/report/changing.ts';
 import { conditionsOf } from '../../../src/planner/report/conditions.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import {
@@ -387,6 +388,15 @@ describe('Healthy', () => {
     expect(Healthy?.[2]).toMatch(message);
   });
 
+  it('does not call a member lost that votes again while more members are asked for', () => {
+    const healthy = (member: string) => {
+      const status = { ...aRunningStatus(), replacements: [{ time: NOW, member }] };
+      return report(aRunningCluster({ cluster: aCluster({ spec: { size: 5 }, status }) }))['Healthy'];
+    };
+    expect(healthy('example-1')?.[0]).toBe('True');
+    expect(healthy('example-7')?.[2]).toContain('example-7 was lost');
+  });
+
   it('says what is known to be wrong rather than what is not known', () => {
     const observation = aRunningCluster({
       pods: [aPod(), aPod({ name: 'example-1' })],
@@ -520,6 +530,26 @@ describe('members that the operator changes', () => {
     ],
   ])('%s', (_, observation, expected) => {
     expect(reasons(observation)).toEqual(expected);
+  });
+
+  it('are reported as planned while the pod of one that was added is made', () => {
+    const { membership } = aRunningCluster();
+    if (!membership.known) throw new Error('the builder knows its members');
+    const members = membership.members.map(member =>
+      member.name === 'example-2' ? { ...member, isLearner: true, started: false } : member,
+    );
+    const observation = during(
+      { type: 'scaleCluster', startedAt: NOW },
+      {
+        ...without('example-2', {}),
+        claims: namesOf(2).map(name => aClaim({ name })),
+        membership: { ...membership, members },
+      },
+    );
+    const decision = plan(observation, {});
+    expect(decision).toMatchObject({ step: { kind: 'createMember', member: 'example-2' } });
+    const changing = changingMembers(situationOf(observation), decision);
+    expect(namesOf(4).map(changing.has)).toEqual([false, false, true, false]);
   });
 
   it('are reported as a fault when they cannot be started again', () => {

@@ -106,13 +106,19 @@ describe('what is said of a member', () => {
       {},
       'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node',
     ],
+    [
+      'of unknown size is called so as well',
+      {},
+      'its volume is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node',
+      undefined,
+    ],
     ['that was full is not mentioned of a member that is ready', { ready: true }, undefined],
-  ])('a volume %s', (_, pod, said) => {
+  ])('a volume %s', (_, pod, said, ...sizes) => {
     const message = 'wal: failed to write: no space left on device';
     const trouble = { reason: 'CrashLoopBackOff', message };
     const observation = aRunningCluster({
       pods: [aPod({ name: 'example-0', ready: false, trouble, ...pod })],
-      claims: [aClaim({ name: 'example-0', capacity: '8Gi' })],
+      claims: [aClaim({ name: 'example-0', ...(sizes.length === 0 && { capacity: '8Gi' }) })],
     });
     const [member] = observedMembers(situationOf(observation));
     expect(member?.complaint).toBe(`CrashLoopBackOff: ${message}${said === undefined ? '' : `; ${said}`}`);

@@ -108,6 +108,12 @@ describe('one pass without a quorum', () => {
     expect(operation).toMatchObject({ type, startedAt: LONG_AGO });
     expect(operation?.message).toMatch(/^no quorum answers/);
   });
+
+  it('does not tell that an upgrade was taken back', () => {
+    const { last, operation } = after({ type: 'upgradeCluster', goal: '3.6.17', world: NO_QUORUM });
+    expect(last).toBeUndefined();
+    expect(operation).toMatchObject({ type: 'upgradeCluster', goal: '3.6.17' });
+  });
 });
 
 describe('an operation has succeeded', () => {
@@ -126,6 +132,7 @@ describe('an operation has succeeded', () => {
         actor: asked('moveLeader', 'example-0', [idOf(0)]),
       },
     ],
+    ['a hand-over before a leader leaves: no leader is about to', { type: 'moveLeader' }],
     [
       'a restore that follows one that was aborted',
       {
@@ -223,6 +230,15 @@ describe('an operation that is not planned any more has not succeeded', () => {
       /^aborted by me$/,
     ],
     [
+      'a hand-over whose leader is about to leave still',
+      {
+        type: 'moveLeader',
+        world: { pods: namesOf(3).map(name => aPod({ name, deleting: name === 'example-0' })) },
+      },
+      'Interrupted',
+      /goal was not reached/,
+    ],
+    [
       'a hand-over that was taken back',
       { type: 'moveLeader', goal: 'moveLeader example-1' },
       'Aborted',
@@ -285,6 +301,16 @@ describe('an operation that is not planned any more has not succeeded', () => {
     expect(told[0]).toMatchObject({
       reason: `Operation${outcome}`,
       type: outcome === 'Superseded' ? 'Normal' : 'Warning',
+    });
+  });
+
+  it('while an alarm of space stands: it goes on, whatever is in the way', () => {
+    const errors = ['memberID:161 alarm:NOSPACE '];
+    const probes = Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, errors })]));
+    const given = { type: 'reclaimSpace', decision: blocked('SpecInvalid') };
+    expect(after({ ...given, world: { probes } })).toMatchObject({
+      last: undefined,
+      operation: { type: 'reclaimSpace', message: 'it is SpecInvalid' },
     });
   });
 

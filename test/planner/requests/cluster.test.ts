@@ -124,13 +124,7 @@ describe('a request that is not for this cluster now', () => {
   });
 
   it('ends with the resource, unless the next of the name is meant', () => {
-    const target = {
-      kind: 'EtcdCluster',
-      namespace: 'shop',
-      name: 'example',
-      workflowId: WORKFLOW,
-      createdAt: undefined,
-    } as const;
+    const target = { kind: 'EtcdCluster', namespace: 'shop', name: 'example', workflowId: WORKFLOW } as const;
     const now = Number(NOW);
     const ends = (each: EtcdRequest, other?: number) =>
       orphaned([each], target, { now, other }).map(({ outcome }) => outcome?.state);
@@ -415,6 +409,27 @@ describe('an approval', () => {
     expect(of([held])).toBe('operate');
     expect(of([held], ['Approve'])).toBe('blocked');
     expect(of([{ ...held, expiresAt: at(NOW - 1_000) }])).toBe('blocked');
+  });
+
+  it('by a message is taken over by a run that begins anew, with the reason that was given', () => {
+    const approval = { operation: 'upgradeCluster', ids: ['3.7.0'], by: 'ana' };
+    const mirrored = [{ reason: 'read it' }, {}].map((reason, id) => ({
+      ...approval,
+      ...reason,
+      id,
+      expiresAt: at(NOW + 60_000),
+    }));
+    const observation = aRunningCluster();
+    const { cluster } = observation;
+    const status = { ...cluster.status, signals: { uid: cluster.uid, approvals: mirrored } };
+    const { takenOver } = settle([], {
+      observation: { ...observation, cluster: { ...cluster, status } },
+      actor: { takesOver: {} },
+    });
+    expect(takenOver.approvals).toEqual([
+      { ...approval, reason: 'read it', id: -1, expiresAt: Date.parse(at(NOW + 60_000)) },
+      { ...approval, id: -2, expiresAt: Date.parse(at(NOW + 60_000)) },
+    ]);
   });
 });
 

@@ -1,4 +1,4 @@
-/** What an EtcdRestore says while the workflow of the cluster is to do the rest. */
+/** What an EtcdRestore says while the workflow of the cluster is to do the rest, and when that is done. */
 import { expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
@@ -6,11 +6,14 @@ import type { Observation } from '../../../src/planner/model/observation.ts';
 import { restoreStatus } from '../../../src/planner/restore/report.ts';
 import {
   aCluster,
+  anIncarnation,
   anObservation,
+  aProbe,
   aRunningCluster,
   aRunningStatus,
   NAME,
   NAMESPACE,
+  NOW,
 } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 
@@ -34,4 +37,19 @@ it('is taken up by a cluster that has something else to do first', () => {
 it('waits for a cluster that was put to sleep, and says what wakes it', () => {
   const cluster = aCluster({ spec: { size: 3, hibernated: true }, status: aRunningStatus() });
   expect(stepOf(anObservation({ cluster }))).toMatch(/is hibernated.*spec\.hibernated to false/);
+});
+
+it('is done with the newest revision that a member answers with, and with that of the backup when none does', () => {
+  const restored = { name: 'back', uid: 'back-uid', revision: 40, completedAt: NOW };
+  const status = { ...aRunningStatus(), incarnation: { ...anIncarnation(), restore: restored } };
+  const silent = { answered: false, message: 'refused' } as const;
+  const revisionOf = (probes: Observation['probes']) => {
+    const target = aRunningCluster({ cluster: aCluster({ status }), probes });
+    const observation = { now: target.now, restore, target: situationOf(target), backup: undefined };
+    const context = { decision: { kind: 'ended' }, actor: {}, workflowId: 'w' } as const;
+    return restoreStatus(observation, context).revision;
+  };
+  const read = { ok: true, revision: '57' } as const;
+  expect(revisionOf({ 'example-0': aProbe({ read }), 'example-1': silent })).toBe(57);
+  expect(revisionOf({ 'example-0': silent })).toBe(40);
 });

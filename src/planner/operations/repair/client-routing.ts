@@ -3,16 +3,17 @@
  * pods by a label that is taken off before a stop. A pod without it gets it back, unless it is the one that is to stop:
  * whatever became of the stop, nobody stays shut out.
  */
-import type { Decision, Step, StepKind } from '../../model/decision.ts';
+import type { Decision, StepKind } from '../../model/decision.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
+import type { StepOf } from '../../model/step-catalogue.ts';
 import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 
 /** The step that lets clients come to members again; none when `next`, which is to be done now, is why they do not. */
-export function clientRoutingSteps(situation: Situation, next: Decision): Step[] {
+export function clientRoutingSteps(situation: Situation, next: Decision): StepOf<'admitMembers'>[] {
   const { cluster, pods } = situation;
   if (cluster.deleting || cluster.status.clusterID === undefined) return [];
   if (restoreUnderWay(cluster) !== undefined) return [];
@@ -29,8 +30,8 @@ export function clientRoutingSteps(situation: Situation, next: Decision): Step[]
 }
 
 /** Whether the operator itself took the label off all of them; others never had one, and a pause leaves them as they are. */
-export function isWithdrawnOnly({ pods }: Situation, steps: readonly Step[]): boolean {
-  const admitted = steps.flatMap(step => (step.kind === 'admitMembers' ? step.pods : []));
+export function isWithdrawnOnly({ pods }: Situation, steps: readonly StepOf<'admitMembers'>[]): boolean {
+  const admitted = steps.flatMap(step => step.pods);
   return admitted.every(({ uid }) => pods.find(pod => pod.uid === uid)?.clients === 'withdrawn');
 }
 

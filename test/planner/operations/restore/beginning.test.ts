@@ -91,6 +91,19 @@ describe('the first member of a restore', () => {
     expect(plan(seeded([stuck]), {})).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
   });
 
+  it('is waited for no longer when it started as another cluster', () => {
+    const probes = { [SEED]: aProbe({ name: SEED, clusterId: 'bad' }) };
+    const observation = { ...seeded([aPod({ name: SEED })]), probes, expectedClusterId: 'c0ffee' };
+    expect(plan(observation, {})).toMatchObject({ kind: 'blocked', reason: 'ClusterIdMismatch' });
+  });
+
+  it('is undone without its EtcdRestore once no pod of it is left, and says which one stays', () => {
+    const pod = aPod({ name: SEED, deleting: true, goneBy: Date.parse(NOW) - 600_000 });
+    const undone = (pods: readonly PodFacts[]) => plan({ ...seeded(pods), restores: [] }, {});
+    expect(undone([])).toMatchObject({ step: { kind: 'revertRestore' }, undo: true });
+    expect(undone([pod])).toMatchObject({ kind: 'blocked', reason: 'PodTerminating' });
+  });
+
   it('is started again when its pod was evicted: no kubelet does', () => {
     const evicted = aPod({ name: SEED, phase: 'Failed', ready: false });
     expect(plan(seeded([evicted]), {})).toMatchObject({

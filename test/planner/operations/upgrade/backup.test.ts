@@ -11,7 +11,14 @@ const minutesAgo = (minutes: number) =>
   new Date(Date.parse(NOW) - minutes * 60_000).toISOString().replace('.000', '');
 
 /** An upgrade that asked for a backup 70 minutes ago. */
-function decided(given: Partial<BackupOfCluster>, isOpen = true) {
+function decided(
+  given: Partial<BackupOfCluster>,
+  isOpen = true,
+  {
+    snapshotBefore = 'Required',
+    beside = [],
+  }: { snapshotBefore?: 'Required' | 'IfPossible'; beside?: readonly string[] } = {},
+) {
   const backup: BackupOfCluster = {
     name: 'nightly',
     uid: 'u-1',
@@ -23,10 +30,11 @@ function decided(given: Partial<BackupOfCluster>, isOpen = true) {
     ...given,
   };
   const cluster = aCluster({
-    spec: { size: 3, version: HOP.to, upgrade: { snapshotBefore: 'Required' } },
+    spec: { size: 3, version: HOP.to, upgrade: { snapshotBefore } },
     status: aRunningStatus(),
   });
-  const situation = situationOf(aRunningCluster({ cluster, backups: [backup] }));
+  const others = beside.map(name => ({ ...backup, name, uid: `u-${name}` }));
+  const situation = situationOf(aRunningCluster({ cluster, backups: [backup, ...others] }));
   return backUpFirst(situation, HOP, { waiting: situation.pods, steps: [], isOpen });
 }
 
@@ -53,6 +61,19 @@ describe('an upgrade whose members had to be waited for after its backup was mad
       message: expect.stringContaining(
         `the newest is from ${newest.time}; the operator requests one when nothing else prevents the upgrade`,
       ),
+    });
+  });
+
+  it('does not wait for a backup that is not required, and asks for none before it can begin', () => {
+    expect(decided({ asked: minutesAgo(200) }, false, { snapshotBefore: 'IfPossible' })).toBeUndefined();
+    expect(decided({ asked: minutesAgo(200) }, true, { snapshotBefore: 'IfPossible' })).toMatchObject({
+      step: { kind: 'requestBackup' },
+    });
+  });
+
+  it('asks the first by name of those that have made none', () => {
+    expect(decided({ asked: minutesAgo(200) }, true, { beside: ['weekly', 'hourly'] })).toMatchObject({
+      step: { kind: 'requestBackup', backup: 'hourly' },
     });
   });
 

@@ -1,10 +1,26 @@
-/** When a member counts as one that does not come up with its new version. */
+/** When a member counts as one that does not come up with its new version, and what becomes of it. */
 import { expect, test } from 'vitest';
+import { ANNOTATION_RENDERED } from '../../../../src/api/names.ts';
+import { memberPod } from '../../../../src/objects/pod.ts';
+import { ephemeral } from '../../../../src/planner/operations/upgrade/ephemeral.ts';
 import { failedMember } from '../../../../src/planner/operations/upgrade/failure.ts';
 import { canGoBack } from '../../../../src/planner/operations/upgrade/goal.ts';
+import { afterCorrection, afterFailure } from '../../../../src/planner/operations/upgrade/rollback.ts';
+import { startAgain } from '../../../../src/planner/operations/upgrade/steps.ts';
 import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
 import type { PodFacts } from '../../../../src/planner/model/observation.ts';
-import { aPod, aProbe, aRunningCluster, LONG_AGO, namesOf, NOW } from '../../../worlds/builders.ts';
+import {
+  aClaim,
+  aCluster,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  LONG_AGO,
+  namesOf,
+  NOW,
+  TOKEN,
+} from '../../../worlds/builders.ts';
 import { situationOf } from '../../../../src/planner/situation.ts';
 
 const HOP: Goal = { kind: 'go', from: '3.6.15', to: '3.6.16', after: [], notes: [] };
@@ -55,4 +71,72 @@ test.each([
   const answered = answers.filter(([name]) => name !== 'example-2' || last !== down);
   const probes = Object.fromEntries(answered);
   expect(canGoBack(situationOf(aRunningCluster({ pods, probes })), MINOR)).toBe(expected);
+});
+
+test('a member of the former version that fails with a setting which was corrected is started again from the image that it ran', () => {
+  const asked = aCluster({ spec: { size: 3, version: HOP.to }, status: aRunningStatus() });
+  const faulty = aCluster({
+    spec: { size: 3, version: HOP.to, etcd: { quotaBackendBytes: 3 * 1024 ** 3 } },
+    status: aRunningStatus(),
+  });
+  const stamp = memberPod(faulty.object, {
+    name: 'example-1',
+    token: TOKEN,
+    start: { state: 'restart' },
+    storage: 'PersistentVolumeClaim',
+    version: HOP.from,
+  }).metadata.annotations?.[ANNOTATION_RENDERED];
+  const failed = aPod({ name: 'example-1', version: HOP.from, stamp, ready: false });
+  const image = `mirror.example.org/etcd:v${HOP.from}`;
+  const decided = (formerImage?: string) => {
+    const claims = namesOf(3).map(name =>
+      aClaim({ name, ...(formerImage !== undefined && { formerImage }) }),
+    );
+    const observation = aRunningCluster({ cluster: asked, pods: [aPod(), failed], claims });
+    const situation = situationOf(observation);
+    return { decision: afterCorrection(situation, HOP, failed), situation };
+  };
+  const next = { version: HOP.from, image };
+  const { decision, situation } = decided(image);
+  expect(decision).toMatchObject({
+    operation: 'upgradeCluster',
+    step: { kind: 'stopMember', member: 'example-1', next },
+    plan: expect.arrayContaining([
+      { kind: 'restartMember', summary: 'start example-1 again on its volume with etcd 3.6.15' },
+    ]) as unknown,
+  });
+  expect(startAgain(situation, 'example-1', next)).toMatchObject([{ kind: 'restartMember', ...next }, {}]);
+  const { decision: fromSpecification } = decided();
+  expect(fromSpecification).toMatchObject({ step: { next: { version: HOP.from } } });
+  expect(fromSpecification).not.toHaveProperty('step.next.image');
+});
+
+test('a member that cannot go back to the older minor: the newest backup is named, where there is one', () => {
+  const newest = { time: NOW, location: 's3://backups/1', verified: 'Checksum' as const };
+  const backup = { name: 'nightly', uid: 'u-1', newest, lastRun: undefined, nextRun: undefined };
+  const pods = namesOf(3).map(name => aPod({ name, version: '3.6.16', ...(name === 'example-2' && down) }));
+  const decided = (backups: readonly (typeof backup)[]) => {
+    const given = { pods, probes: {}, backups: backups.map(each => ({ ...each, timeoutSeconds: 600 })) };
+    const goal: Goal = { kind: 'go', ...MINOR, after: [], notes: [] };
+    return afterFailure(situationOf(aRunningCluster(given)), goal, aPod({ ...pods[2] }));
+  };
+  expect(decided([backup])).toMatchObject({
+    kind: 'blocked',
+    message: expect.stringMatching(
+      /correct the cause, or restore the backup s3:\/\/backups\/1 from /,
+    ) as unknown,
+  });
+  expect(decided([])).toMatchObject({
+    message: expect.stringMatching(/; no EtcdBackup has a verified backup of this cluster$/) as unknown,
+  });
+});
+
+test('a member without a volume whose settings nobody changed is replaced, or its version put back', () => {
+  const pod = aPod({ stamp: undefined });
+  const situation = situationOf(aRunningCluster({ claims: [] }));
+  const advice = (from: string) => ephemeral(situation, { ...HOP, from }, [pod])?.message;
+  expect(advice(HOP.from)).toMatch(/or set spec\.version to 3\.6\.15 again$/);
+  expect(advice(HOP.to)).toMatch(
+    /or replace example-0 \(kubectl etcd replace, or the signal replaceMember\)$/,
+  );
 });

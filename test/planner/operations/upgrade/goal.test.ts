@@ -1,0 +1,56 @@
+/** Where an upgrade goes whose target changes in the middle. */
+import { expect, test } from 'vitest';
+import type { Observation } from '../../../../src/planner/model/observation.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
+import {
+  aCluster,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  namesOf,
+  UNKNOWN_MEMBERSHIP,
+} from '../../../worlds/builders.ts';
+
+/** All members run `to` by now, and not all have arrived in it. */
+function during(from: string, to: string, wanted: string, given: Partial<Observation> = {}) {
+  const status = { ...aRunningStatus(), currentVersion: from, targetVersion: to };
+  const observation = aRunningCluster({
+    cluster: aCluster({ spec: { size: 3, version: wanted }, status }),
+    pods: namesOf(3).map(name => aPod({ name, version: to })),
+    probes: Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, version: to })])),
+    hashes: {},
+    ...given,
+  });
+  return situationOf(observation).goal;
+}
+
+const later = (wanted: string, to: string) => [
+  `spec.version is now ${wanted}: the operator continues with it when every member runs ${to}`,
+];
+
+test('a new target waits while no quorum says who the members are', () => {
+  const unknown = { membership: UNKNOWN_MEMBERSHIP };
+  expect(during('3.6.15', '3.6.16', '3.6.17', unknown)).toEqual({
+    kind: 'go',
+    from: '3.6.15',
+    to: '3.6.16',
+    after: [],
+    notes: later('3.6.17', '3.6.16'),
+  });
+});
+
+test('another patch of the former minor waits when members cannot go back to that', () => {
+  expect(during('3.5.35', '3.6.16', '3.5.36')).toMatchObject({
+    to: '3.6.16',
+    notes: later('3.5.36', '3.6.16'),
+  });
+});
+
+test('another patch of the new minor is taken up at once', () => {
+  const agreed = { cluster: '3.5.0' };
+  const probes = Object.fromEntries(
+    namesOf(3).map(name => [name, aProbe({ name, version: '3.6.16', agreed })]),
+  );
+  expect(during('3.5.35', '3.6.16', '3.6.17', { probes })).toMatchObject({ from: '3.5.35', to: '3.6.17' });
+});
