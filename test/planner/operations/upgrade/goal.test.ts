@@ -1,6 +1,7 @@
-/** Where an upgrade goes whose target changes in the middle. */
+/** Where an upgrade goes whose target changes in the middle, and what ends it. */
 import { expect, test } from 'vitest';
 import type { Observation } from '../../../../src/planner/model/observation.ts';
+import { planUpgrade } from '../../../../src/planner/operations/upgrade/index.ts';
 import { situationOf } from '../../../../src/planner/situation.ts';
 import {
   aCluster,
@@ -13,7 +14,7 @@ import {
 } from '../../../worlds/builders.ts';
 
 /** All members run `to` by now, and not all have arrived in it. */
-function during(from: string, to: string, wanted: string, given: Partial<Observation> = {}) {
+function upgrading(from: string, to: string, wanted: string, given: Partial<Observation> = {}) {
   const status = { ...aRunningStatus(), currentVersion: from, targetVersion: to };
   const observation = aRunningCluster({
     cluster: aCluster({ spec: { size: 3, version: wanted }, status }),
@@ -22,8 +23,10 @@ function during(from: string, to: string, wanted: string, given: Partial<Observa
     hashes: {},
     ...given,
   });
-  return situationOf(observation).goal;
+  return situationOf(observation);
 }
+
+const during = (...given: Parameters<typeof upgrading>) => upgrading(...given).goal;
 
 const later = (wanted: string, to: string) => [
   `spec.version is now ${wanted}: the operator continues with it when every member runs ${to}`,
@@ -53,4 +56,14 @@ test('another patch of the new minor is taken up at once', () => {
     namesOf(3).map(name => [name, aProbe({ name, version: '3.6.16', agreed })]),
   );
   expect(during('3.5.35', '3.6.16', '3.6.17', { probes })).toMatchObject({ from: '3.5.35', to: '3.6.17' });
+});
+
+test('an upgrade does not end while the keys of all members cannot be compared', () => {
+  const agreed = { cluster: '3.6.0', storage: '3.6.0' };
+  const probes = Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, agreed })]));
+  expect(planUpgrade(upgrading('3.6.15', '3.6.16', '3.6.16', { probes }))).toMatchObject({
+    kind: 'blocked',
+    reason: 'DataNotCompared',
+    plan: [{ kind: 'awaitQuiet' }],
+  });
 });
