@@ -180,11 +180,20 @@ describe('a member whose volume was put back to a time when it was alone', () =>
     });
   });
 
+  it('lists only itself after the operator noted that it removed the others: nobody waits for them', () => {
+    const replacements = others.map(member => ({ time: NOW, member }));
+    expect(plan(startingBeside(20, { replacements }), {})).toMatchObject({
+      step: { kind: 'retireMember', member: 'example-1', retention: { keepUntil: Date.parse(NOW) + DAY_MS } },
+    });
+  });
+
   /** The first answers alone, and lists itself alone; the others ceased to be ready so many seconds ago. */
-  function startingBeside(seconds: number): Observation {
+  function startingBeside(seconds: number, noted: Partial<EtcdClusterStatus> = {}): Observation {
+    const cluster = aCluster({ status: { ...aRunningStatus(), ...noted } });
     const readyChangedAt = Date.parse(NOW) - seconds * 1_000;
     const pods = namesOf(3).map(name => aPod(name === alone ? {} : { name, ready: false, readyChangedAt }));
-    return aRunningCluster({ pods, probes: { [alone]: aProbe() }, membership: aMembership([alone]) });
+    const probes = { [alone]: aProbe() };
+    return aRunningCluster({ cluster, pods, probes, membership: aMembership([alone]) });
   }
 });
 

@@ -4,7 +4,15 @@ import { parseManifest } from '../../../src/api/derived/backup-manifest.ts';
 import { totalLoss } from '../../../src/planner/checks/total-loss.ts';
 import { whyNotAccepted } from '../../../src/planner/checks/restore-acceptance.ts';
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
-import { aPod, aRunningCluster, CLUSTER_ID, NOW } from '../../worlds/builders.ts';
+import {
+  aCluster,
+  aPod,
+  aRunningCluster,
+  aRunningStatus,
+  CLUSTER_ID,
+  LONG_AGO,
+  NOW,
+} from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 
 const GIB = 2 ** 30;
@@ -23,6 +31,34 @@ it('a database that is larger than the quota is refused: its members would refus
   const refusal = whyNotAccepted(situationOf(aRunningCluster()), restore(2 * GIB));
   expect(refusal).toMatchObject({ kind: 'refused', reason: 'QuotaTooSmall' });
   expect(refusal?.message).toContain('spec.etcd.quotaBackendBytes');
+});
+
+it('volumes must hold the snapshot beside the database that is made of it', () => {
+  const status = { ...aRunningStatus(), storage: { kind: 'PersistentVolumeClaim' as const, size: '2Gi' } };
+  const situation = situationOf(aRunningCluster({ cluster: aCluster({ status }) }));
+  expect(whyNotAccepted(situation, restore(1))).toBeUndefined();
+  expect(whyNotAccepted(situation, restore(GIB))).toMatchObject({
+    kind: 'refused',
+    reason: 'VolumeTooSmall',
+    message: expect.stringContaining('but those of example have 2Gi') as unknown,
+  });
+});
+
+it('of two restores the older one goes first, in whichever order they are listed', () => {
+  const named = (name: string, createdAt: string) => ({ ...restore(1), name, uid: `${name}-uid`, createdAt });
+  const [older, younger] = [named('second', LONG_AGO), named('first', NOW)];
+  for (const restores of [
+    [older, younger],
+    [younger, older],
+  ]) {
+    const situation = situationOf({ ...aRunningCluster(), restores });
+    expect(whyNotAccepted(situation, older)).toBeUndefined();
+    expect(whyNotAccepted(situation, younger)).toMatchObject({
+      kind: 'waits',
+      reason: 'AnotherRestore',
+      message: 'EtcdRestore second restores the cluster example first; delete one of them',
+    });
+  }
 });
 
 it.each([

@@ -286,6 +286,16 @@ describe('a restore that was refused', () => {
   });
 });
 
+it('a restore that was aborted before it began is abandoned, and nothing is undone', () => {
+  const aborted = { operation: 'restoreCluster', subject: CONFIRMED.uid, generation: 1, by: 'me' };
+  expect(plan({ ...aRunningCluster(), restores: [CONFIRMED] }, { aborted })).toMatchObject({
+    operation: 'restoreCluster',
+    subject: CONFIRMED.uid,
+    step: { kind: 'abandonRestore', because: 'aborted by me' },
+    plan: [{ kind: 'abandonRestore' }],
+  });
+});
+
 describe('the restore that the operator made after a total loss', () => {
   const rescue = { ...RESTORE, onlyAfterTotalLoss: true };
   const spec = { recovery: { totalLoss: 'RestoreLatestBackup' } };

@@ -304,6 +304,15 @@ describe('an operation that is not planned any more has not succeeded', () => {
     });
   });
 
+  it('while an upgrade has a way to go: it goes on, whatever is in the way', () => {
+    const spec = { size: 3, version: '3.6.17' };
+    const given = { type: 'upgradeCluster', goal: '3.6.17', spec, decision: blocked('NameTaken') };
+    expect(after(given)).toMatchObject({
+      last: undefined,
+      operation: { type: 'upgradeCluster', message: 'it is NameTaken' },
+    });
+  });
+
   it('while an alarm of space stands: it goes on, whatever is in the way', () => {
     const errors = ['memberID:161 alarm:NOSPACE '];
     const probes = Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, errors })]));

@@ -3,6 +3,8 @@ import { expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
+import { ACTION_TIMING } from '../../../src/planner/model/steps/row.ts';
+import type { RestoreDecision, RestoreWorkflowState } from '../../../src/planner/restore/plan.ts';
 import { restoreStatus } from '../../../src/planner/restore/report.ts';
 import {
   aCluster,
@@ -37,6 +39,21 @@ it('is taken up by a cluster that has something else to do first', () => {
 it('waits for a cluster that was put to sleep, and says what wakes it', () => {
   const cluster = aCluster({ spec: { size: 3, hibernated: true }, status: aRunningStatus() });
   expect(stepOf(anObservation({ cluster }))).toMatch(/is hibernated.*spec\.hibernated to false/);
+});
+
+it('says why its step failed while that is tried again', () => {
+  const target = aRunningCluster();
+  const observation = { now: target.now, restore, target: situationOf(target), backup: undefined };
+  const decision: RestoreDecision = {
+    kind: 'operate',
+    step: { kind: 'createRestored', cluster: NAME },
+    timing: ACTION_TIMING,
+    summary: 'create the cluster',
+  };
+  const told = (actor: RestoreWorkflowState) =>
+    restoreStatus(observation, { decision, actor, workflowId: 'w' }).step;
+  expect(told({})).toBe('create the cluster');
+  expect(told({ failed: { message: 'exceeded quota' } })).toBe('create the cluster: exceeded quota');
 });
 
 it('is done with the newest revision that a member answers with, and with that of the backup when none does', () => {

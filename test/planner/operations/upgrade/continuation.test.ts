@@ -4,6 +4,7 @@ import type { Observation } from '../../../../src/planner/model/observation.ts';
 import { continueUpgrade } from '../../../../src/planner/operations/upgrade/index.ts';
 import { situationOf } from '../../../../src/planner/situation.ts';
 import {
+  aClaim,
   aCluster,
   aPod,
   aProbe,
@@ -41,4 +42,9 @@ test('a member that the upgrade has stopped is started again', () => {
 test('no member is started behind a Service that is another owner’s', () => {
   const peerService = { exists: true, owned: false };
   expect(continueUpgrade(situationOf(withMemberDown({ peerService })))).toBeUndefined();
+});
+
+test('a member whose claim is gone is left to those who decide whether it is lost', () => {
+  const claims = ['example-0', 'example-2'].map(name => aClaim({ name }));
+  expect(continueUpgrade(situationOf(withMemberDown({ claims })))).toBeUndefined();
 });
