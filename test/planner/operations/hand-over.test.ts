@@ -53,3 +53,15 @@ describe('a leader whose pod is being deleted', () => {
     expect(plan(withPods(['example-0'], { cluster }), {})).toMatchObject({ operation: 'moveLeader' });
   });
 });
+
+describe('a leadership that a person asked to have moved', () => {
+  it('stays where it is while the members name a leader that is not among them', () => {
+    const names = ['example-0', 'example-1', 'example-2'];
+    const probes = Object.fromEntries(
+      names.map(name => [name, aProbe({ name, leaderId: 'ffffffffffffffff' })]),
+    );
+    const request = { id: 1, kind: 'moveLeader', target: 'example-1', by: 'me' } as const;
+    const actor = { requests: [{ ...request, ids: [idOf('example-1')] }] };
+    expect(plan(withPods([], { probes }), actor)).not.toMatchObject({ operation: 'moveLeader' });
+  });
+});

@@ -72,6 +72,18 @@ const stamped = {
   pods: namesOf(3).map(name => aPod({ name, clusterId: undefined })),
 };
 
+it('QuorumAtRisk says of a member that does not answer whether the node of its volume is there', () => {
+  const pods = namesOf(3).map(name => aPod({ name }));
+  const probes = Object.fromEntries(namesOf(2).map(name => [name, aProbe({ name })]));
+  const saysOf = (exists: boolean) => {
+    const home = { node: 'node-3', exists };
+    const claims = namesOf(3).map(name => aClaim({ name, ...(name === 'example-2' && { home }) }));
+    return report(aRunningCluster({ pods, probes, claims }))['QuorumAtRisk']?.[2];
+  };
+  expect(saysOf(true)).toContain('its claim is Bound to a volume on node node-3, which exists');
+  expect(saysOf(false)).toContain('its claim is Bound to a volume on node node-3, which is gone');
+});
+
 it('QuorumAtRisk is not reported of members whose database is full: they vote', () => {
   const probes = Object.fromEntries(
     namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:161 alarm:NOSPACE '] })]),
