@@ -24,13 +24,17 @@ type TargetName = Pick<Target, 'kind' | 'namespace' | 'name'>;
 /** A resource that is created together with its request may be made after it. */
 const TOGETHER_MS = 10_000;
 
-/** Those that are not finished, oldest first. */
+/** Those that are not finished, oldest first. Creation times are whole seconds: of one second, those go first that a pass has accepted. */
 export function openRequests(requests: readonly EtcdRequest[]): readonly EtcdRequest[] {
   return requests.filter(isOpen).toSorted(byAge);
 }
 
 function byAge(a: EtcdRequest, b: EtcdRequest): number {
-  return createdAt(a) - createdAt(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
+  return (
+    createdAt(a) - createdAt(b) ||
+    Number(isAccepted(b)) - Number(isAccepted(a)) ||
+    (a.metadata.name < b.metadata.name ? -1 : 1)
+  );
 }
 
 export function isAccepted({ status }: EtcdRequest): boolean {
