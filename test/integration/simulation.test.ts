@@ -5,7 +5,9 @@ import { expect, it } from 'vitest';
 
 const STEPS = 120_000;
 
-it('holds, and reaches every branch of the planner together with the tests', { timeout: 600_000 }, async () => {
+it('holds, and reaches every branch of the planner together with the tests', {
+  timeout: 600_000,
+}, async () => {
   const args = ['scripts/simulate.ts', '--gate', '--steps', String(STEPS), '--seed', '100'];
   const run = promisify(execFile)(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 26 });
   const { stdout } = await run.catch((error: { readonly stderr: string }) => {
