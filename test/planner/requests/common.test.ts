@@ -25,4 +25,6 @@ it('judges the oldest first, and none that has ended', () => {
 it('judges of one second what was accepted before what is new: an abort takes back what a pass has accepted', () => {
   expect(names(request('abort', AT), request('held', AT, 'Accepted'))).toEqual(['held', 'abort']);
   expect(names(request('abort', AT), request('held', LATER, 'Accepted'))).toEqual(['abort', 'held']);
+  expect(names(request('b', AT), request('a', AT))).toEqual(['a', 'b']);
+  expect(names(request('a', AT), request('b', AT))).toEqual(['a', 'b']);
 });
