@@ -111,7 +111,7 @@ export function failureOfRun({ failed }: BackupWorkflowState, startedAt: string)
 }
 
 /** Whether a run has had more than its time: its creator is gone. */
-export function isOverdue({ backup, now }: BackupObservation, startedAt: string): boolean {
+function isOverdue({ backup, now }: BackupObservation, startedAt: string): boolean {
   const { waiting = false } = backup.status.progress ?? {};
   return now > endOfRun(backup, startedAt) + GRACE_MS + (waiting ? LONGEST_WAIT_SECONDS * 1000 : 0);
 }
