@@ -59,7 +59,7 @@ const GOING_CLAIM_STAYS = instead(claimStays, original => async (deps, { namespa
   const claim = await deps.kube.get({ ...CLAIM, namespace, name: step.member });
   return claim ?? original(deps, { namespace, ...ref }, step);
 });
-/** Nobody is asked for consent. */
+/** Consent is never required. */
 const EVERYTHING_IS_APPROVED = instead(consentTo, () => (_, consent) => ({
   approval: { ...consent, id: 0, by: '', expiresAt: Number.MAX_SAFE_INTEGER },
 }));

@@ -4,6 +4,7 @@ import { bytes } from '../../api/values/sizes.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import { alarmsIn } from '../../planner/model/alarms.ts';
 import { spaceAlarms } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
@@ -69,8 +70,7 @@ async function disarm(
 }
 
 function lists(errors: readonly string[], id: string): boolean {
-  const text = `memberID:${BigInt(`0x${id}`)} `;
-  return errors.some(error => error.includes(text) && error.includes('NOSPACE'));
+  return alarmsIn(errors).some(({ memberId, alarm }) => memberId === id && alarm === 'NOSPACE');
 }
 
 /** Every member has applied it: each takes writes again only then. */

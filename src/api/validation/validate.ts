@@ -2,6 +2,7 @@
  * What is wrong with a specification that the API server could not say: rules that CEL cannot express, and rules that
  * an object which is older than the schema never met. The answer is conditions; nothing here throws. Pure.
  */
+import { inGibibytes, volumeForQuota } from '../derived/volume-for-quota.ts';
 import { type ConditionFinding, finding } from '../conditions/catalogue.ts';
 import { type ClusterConfig, withDefaults } from '../defaults/etcd-cluster.ts';
 import { DEFAULT_CLAIM_SIZE } from '../schemas/default-values.ts';
@@ -114,22 +115,20 @@ function judgeTls(tls: TlsPolicy | undefined): Judged {
   return blocks(finding('TLSSupported', 'SeveralModes', message));
 }
 
-const GIB = 2 ** 30;
-
-/** etcd needs its file, its log, and a whole copy while it defragments: three times the quota and 2Gi. */
+/** A volume for three times the quota and 2Gi. */
 function judgeStorage(config: ClusterConfig): Judged {
   const { volumeClaimTemplate, emptyDir } = config.storage;
   const claimed = volumeClaimTemplate?.spec.resources?.requests?.storage ?? DEFAULT_CLAIM_SIZE;
   const asked = emptyDir === undefined ? claimed : emptyDir.sizeLimit;
   const size = asked === undefined ? undefined : parseBytes(asked);
   const quota = config.etcd.quotaBackendBytes;
-  const needed = 3 * quota + 2 * GIB;
+  const needed = volumeForQuota(quota);
   if (size === undefined || size >= needed) return allows(finding('StorageTight', 'VolumeLargeEnough'));
   if (emptyDir !== undefined) {
-    const evicted = `spec.storage.emptyDir.sizeLimit ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: Kubernetes evicts a pod that writes more, the databases of all members grow together, so all pods can be evicted and their data lost: raise it to ${Math.ceil(needed / GIB)}Gi, leave it out, or lower spec.etcd.quotaBackendBytes`;
+    const evicted = `spec.storage.emptyDir.sizeLimit ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: Kubernetes evicts a pod that writes more, the databases of all members grow together, so all pods can be evicted and their data lost: raise it to ${inGibibytes(needed)}, leave it out, or lower spec.etcd.quotaBackendBytes`;
     return allows(finding('StorageTight', 'VolumeTooSmall', evicted));
   }
-  const message = `the volume of ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: ask for ${Math.ceil(needed / GIB)}Gi or lower spec.etcd.quotaBackendBytes`;
+  const message = `the volume of ${asked} is smaller than three times the quota of ${quota} bytes and 2Gi: ask for ${inGibibytes(needed)} or lower spec.etcd.quotaBackendBytes`;
   return allows(finding('StorageTight', 'VolumeTooSmall', message));
 }
 

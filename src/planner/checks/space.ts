@@ -3,6 +3,7 @@
  * quota of a member is the one that its pod was made with, whatever the specification says by now. Pure.
  */
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
+import { inGibibytes, volumeForQuota } from '../../api/derived/volume-for-quota.ts';
 import { parseBytes } from '../../api/values/quantity.ts';
 import { bytes } from '../../api/values/sizes.ts';
 import { clusterAtPodCreation } from '../../objects/made-from.ts';
@@ -183,14 +184,13 @@ function quotaAdvice({ cluster, claims }: Situation, full: readonly Filled[]): s
   return `raise spec.etcd.quotaBackendBytes to ${quantity(quota)}${volumeFor(quota, smallest)}, or delete keys`;
 }
 
-/** As the condition StorageTight has it: file, log, and a whole copy. */
 function volumeFor(quota: number, capacity = ''): string {
   const has = parseBytes(capacity);
   if (has === undefined) return '';
-  const needed = 3 * quota + 2 * GIB;
+  const needed = volumeForQuota(quota);
   return has >= needed
     ? ` (the volumes of ${capacity} have room for it)`
-    : ` (the volumes of ${capacity} have not enough room for it: first enlarge them to ${Math.ceil(needed / GIB)}Gi)`;
+    : ` (the volumes of ${capacity} have not enough room for it: first enlarge them to ${inGibibytes(needed)})`;
 }
 
 function askedQuota({ cluster }: Situation): string {

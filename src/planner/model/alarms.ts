@@ -10,7 +10,11 @@ export interface Alarm {
 
 /** The alarms that stand: every member lists those of all members (etcd, server/etcdserver/api/v3rpc/maintenance.go, Status). */
 export function alarmsOf(probes: Readonly<Record<string, MemberProbe>>): readonly Alarm[] {
-  const errors = Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : []));
+  return alarmsIn(Object.values(probes).flatMap(probe => (probe.answered ? probe.errors : [])));
+}
+
+/** The same, from the errors that members list. */
+export function alarmsIn(errors: readonly string[]): readonly Alarm[] {
   return [...new Set(errors)].toSorted().flatMap(text => {
     const [, id, alarm] = /memberID:(\d+)\s+alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
     if (id === undefined) return [];

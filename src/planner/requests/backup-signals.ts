@@ -3,7 +3,7 @@ import type { EtcdBackupStatus } from '../../api/schemas/types.ts';
 import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { BackupObservation, BackupWorkflowState, WaitingVerification } from '../backup/observation.ts';
-import { mirroredPause, pauseFrom } from './signals.ts';
+import { dated, fromStatus } from './signals.ts';
 
 type Signals = NonNullable<EtcdBackupStatus['signals']>;
 
@@ -17,10 +17,10 @@ export function mirroredBackupSignals(
   { paused, requested, starting, verifications = [] }: OpenBackupSignals,
   { uid, status }: BackupObservation['backup'],
 ): Signals | undefined {
-  const backup = [requested, starting].flatMap(asked => (asked ? [mirroredPause(asked)] : []));
+  const backup = [requested, starting].flatMap(asked => (asked ? [dated(asked)] : []));
   const [waiting] = backup.filter(asked => !hasBegunSince(status, asked));
   const signals = {
-    ...(paused && { pause: mirroredPause(paused) }),
+    ...(paused && { pause: dated(paused) }),
     ...(waiting && { backup: waiting }),
     ...(verifications.length > 0 && { verifications: verifications.map(mirroredVerification) }),
   };
@@ -36,7 +36,7 @@ function mirroredVerification({
   ...asked
 }: WaitingVerification) {
   return withoutUndefined<NonNullable<Signals['verifications']>[number]>({
-    ...mirroredPause(asked),
+    ...dated(asked),
     ...{ id, location, level, cluster },
     expiresAt: timestamp(expiresAt),
   });
@@ -55,8 +55,8 @@ export function takenOverByBackup(
     return now <= expiresAt;
   });
   return {
-    ...(pause && takesOver.pause === true && { paused: pauseFrom(pause) }),
-    ...(backup && !hasBegunSince(status, backup) && { requested: pauseFrom(backup) }),
+    ...(pause && takesOver.pause === true && { paused: fromStatus(pause) }),
+    ...(backup && !hasBegunSince(status, backup) && { requested: fromStatus(backup) }),
     ...(open.length > 0 && { verifications: open }),
   };
 }
@@ -85,7 +85,7 @@ function verificationFrom({
   ...asked
 }: NonNullable<Signals['verifications']>[number]): WaitingVerification {
   return withoutUndefined<WaitingVerification>({
-    ...pauseFrom(asked),
+    ...fromStatus(asked),
     ...{ uid, location, level, cluster },
     expiresAt: parseTimestamp(expiresAt) ?? 0,
   });

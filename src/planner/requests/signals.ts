@@ -23,7 +23,8 @@ interface Asked extends Request {
   readonly at?: number | undefined;
 }
 
-function dated({ by, reason, at }: Asked) {
+/** By whom, why and when, as the status holds it. */
+export function dated({ by, reason, at }: Asked): NonNullable<Signals['pause']> {
   return withoutUndefined<NonNullable<Signals['pause']>>({
     by,
     reason,
@@ -31,13 +32,8 @@ function dated({ by, reason, at }: Asked) {
   });
 }
 
-/** A pause as the status holds it. */
-export function mirroredPause(paused: Asked): NonNullable<Signals['pause']> {
-  return dated(paused);
-}
-
-/** A pause as a workflow holds it. */
-export function pauseFrom({
+/** The same, as a workflow holds it. */
+export function fromStatus({
   by,
   reason,
   at,
@@ -54,7 +50,7 @@ export function mirroredSignals(
   const asked = requests.filter(({ id }) => typeof id === 'number');
   const isAborted = aborted?.generation === generation;
   const signals = {
-    ...(paused && { pause: mirroredPause(paused) }),
+    ...(paused && { pause: dated(paused) }),
     ...(aborted && isAborted && { abort: { ...dated(aborted), ...goalOf(aborted) } }),
     ...(open.length > 0 && { approvals: open.map(mirroredApproval) }),
     ...(asked.length > 0 && { requests: asked.map(mirroredRequest) }),
@@ -90,7 +86,7 @@ function requestFrom(
 ): UserRequest[] {
   // Another release may know others.
   if (!Object.hasOwn(OPERATION_OF, kind)) return [];
-  const { reason, at } = pauseFrom(request);
+  const { reason, at } = fromStatus(request);
   const asked = { id, kind: kind as UserRequest['kind'], target, by };
   return [withoutUndefined<UserRequest>({ ...asked, reason, at, ids })];
 }
@@ -126,9 +122,9 @@ export function takenOver(
     return now < until ? [{ ...approval, ...why, id: -1 - index, expiresAt: until }] : [];
   });
   return {
-    ...(pause && takesOver.pause === true && { paused: pauseFrom(pause) }),
+    ...(pause && takesOver.pause === true && { paused: fromStatus(pause) }),
     ...(abort?.generation === generation &&
-      takesOver.abort === true && { aborted: { ...pauseFrom(abort), ...goalOf(abort) } }),
+      takesOver.abort === true && { aborted: { ...fromStatus(abort), ...goalOf(abort) } }),
     ...(open.length > 0 && { approvals: open }),
     ...(asked.length > 0 && takesOver.requests === true && { requests: asked }),
   };

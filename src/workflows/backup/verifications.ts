@@ -1,6 +1,7 @@
 /** Verifications of stored backups that people asked for: each waits for its turn, and its verdict is in the status. Pure. */
 import type { BackupWorkflowState } from '../../activities/index.ts';
 import type { WantedVerification } from '../../api/values/requests.ts';
+import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { isText, type Received } from '../messages/text.ts';
 
 /** As long as a location in a status. */
@@ -50,10 +51,5 @@ export function asPlanned({ uid, request, wanted, expiresAt }: Verification): Mi
 
 /** As the planner found it there. */
 export function asWaiting({ uid, by, reason, at, expiresAt, ...wanted }: Mirrored): Verification {
-  const request = {
-    ...(by !== undefined && { by }),
-    ...(reason !== undefined && { reason }),
-    ...(at !== undefined && { at }),
-  };
-  return { uid, request, wanted, expiresAt };
+  return { uid, request: withoutUndefined<Received>({ by, reason, at }), wanted, expiresAt };
 }

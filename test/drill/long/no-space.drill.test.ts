@@ -49,6 +49,11 @@ class Full {
     await awaitRunning(world, this.at, PATIENCE_MS);
   }
 
+  async pause(paused: boolean): Promise<void> {
+    const patch = JSON.stringify({ spec: { paused } });
+    await world.stack.kubectl('-n', namespace, 'patch', 'etcd', this.at.name, '--type=merge', '-p', patch);
+  }
+
   async put(key: string, value: string): Promise<void> {
     const before = this.acknowledged.get(key);
     if (before !== undefined) this.acknowledged.set(key, [...before, value]);
@@ -183,17 +188,7 @@ test('free pages: nobody has to do anything, both operators killed while a membe
   const holey = new Full('holey');
   await holey.create({ autoCompaction: { mode: 'off' } });
   // Paused, so that the alarm and the free pages are there together.
-  await world.stack.kubectl(
-    '-n',
-    namespace,
-    'patch',
-    'etcd',
-    'holey',
-    '--type',
-    'merge',
-    '-p',
-    '{"spec":{"paused":true}}',
-  );
+  await holey.pause(true);
   const written = await holey.fill(index => `many/${index}`);
   await holey.said('Healthy', /NOSPACE/);
   await holey.etcdctl('del', '--prefix', 'many/1');
@@ -204,17 +199,7 @@ test('free pages: nobody has to do anything, both operators killed while a membe
   holey.acknowledged.delete('many/2');
   console.log(await holey.said('Healthy', /defragmentation makes room/));
   const before = await pods(holey);
-  await world.stack.kubectl(
-    '-n',
-    namespace,
-    'patch',
-    'etcd',
-    'holey',
-    '--type',
-    'merge',
-    '-p',
-    '{"spec":{"paused":false}}',
-  );
+  await holey.pause(false);
   await poll(isUnderWay(holey, 'reclaimSpace', /^defragment/), { timeoutMs: PATIENCE_MS, intervalMs: 20 });
   expect(killOperators(world)).toBeGreaterThan(0);
   await expectWritable(holey);

@@ -102,7 +102,7 @@ describe('what is said of a member', () => {
 
   it.each([
     [
-      'that is full ends etcd, and is told apart from a quota',
+      'that is full ends etcd, which is reported in other words than a reached quota',
       {},
       'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node',
     ],

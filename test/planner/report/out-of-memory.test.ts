@@ -12,11 +12,11 @@ const message =
   'the kernel ended it because it used more memory than its limit of 8Mi (OOMKilled); raise spec.pod.resources.limits.memory';
 const HOUR = 3_600_000;
 
-function told(observation: Observation) {
+function reported(observation: Observation) {
   const situation = situationOf(observation);
   const members = observedMembers(situation);
   const conditions = conditionsOf({
-    situation: situation,
+    situation,
     decision: plan(observation, {}),
     members,
   });
@@ -36,16 +36,16 @@ function withKilled(
 
 describe('a member that was ended for its memory', () => {
   it('is reported for an hour, also when it is well again', () => {
-    const { of, details } = told(withKilled(Date.parse(NOW) - HOUR / 2));
+    const { of, details } = reported(withKilled(Date.parse(NOW) - HOUR / 2));
     expect(of('OutOfMemory')).toMatchObject({ status: 'True', reason: 'MembersKilled' });
     expect(of('OutOfMemory')?.message).toMatch(
       /^example-1 was started again 4 times, last after .*Z: .*limit of 8Mi/,
     );
-    const once = told(withKilled(Date.parse(NOW), { restarts: 1 })).of('OutOfMemory');
+    const once = reported(withKilled(Date.parse(NOW), { restarts: 1 })).of('OutOfMemory');
     expect(once?.message).toMatch(/^example-1 was started again once, last after /);
     expect(of('Healthy')).toMatchObject({ status: 'True' });
     expect(details[1]).toMatchObject({ name: 'example-1', restarts: 4, lastExit: message });
-    expect(told(withKilled(Date.parse(NOW) - HOUR)).of('OutOfMemory')).toBeUndefined();
+    expect(reported(withKilled(Date.parse(NOW) - HOUR)).of('OutOfMemory')).toBeUndefined();
   });
 
   it('is unhealthy while it does not come up, and not taken for one that the network hides', () => {
@@ -60,7 +60,7 @@ describe('a member that was ended for its memory', () => {
     );
     const probes = { 'example-0': silent };
     const observation = aRunningCluster({ pods, probes, membership: UNKNOWN_MEMBERSHIP }, 1);
-    const { of } = told(observation);
+    const { of } = reported(observation);
     expect(of('Available')).toMatchObject({ status: 'False', reason: 'NoMembers' });
     expect(of('Available')?.message).toBe(`example-0: ${message}`);
     expect(of('Healthy')).toMatchObject({ status: 'False', reason: 'MembersUnhealthy' });
@@ -73,7 +73,7 @@ it('a pod that its node does not begin says where the cause is found', () => {
   );
   const probes: Observation['probes'] = { ...aRunningCluster().probes };
   delete (probes as Record<string, unknown>)['example-1'];
-  const { of } = told(aRunningCluster({ pods, probes }));
+  const { of } = reported(aRunningCluster({ pods, probes }));
   expect(of('Healthy')?.message).toMatch(
     /^example-1: its pod is Pending, node node-2 has not started it: kubectl describe pod example-1/,
   );

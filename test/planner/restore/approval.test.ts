@@ -50,10 +50,10 @@ it('says why its step failed while that is tried again', () => {
     timing: ACTION_TIMING,
     summary: 'create the cluster',
   };
-  const told = (actor: RestoreWorkflowState) =>
+  const summaryWith = (actor: RestoreWorkflowState) =>
     restoreStatus(observation, { decision, actor, workflowId: 'w' }).step;
-  expect(told({})).toBe('create the cluster');
-  expect(told({ failed: { message: 'exceeded quota' } })).toBe('create the cluster: exceeded quota');
+  expect(summaryWith({})).toBe('create the cluster');
+  expect(summaryWith({ failed: { message: 'exceeded quota' } })).toBe('create the cluster: exceeded quota');
 });
 
 it('is done with the newest revision that a member answers with, and with that of the backup when none does', () => {

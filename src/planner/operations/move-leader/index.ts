@@ -23,7 +23,7 @@ export function planMoveLeader(situation: Situation): Decision | undefined {
 
 /**
  * The leader's pod is being deleted, by an eviction or by hand: it hands over in the seconds that its `preStop` leaves
- * (src/objects/pod.ts), so that no client waits for an election. Undefined when nobody is fit to take over: then etcd chooses as it ends.
+ * (src/objects/pod.ts), so that no client waits for an election. Undefined when no other voter is healthy and stays: etcd then chooses a successor when it stops.
  */
 export function planHandOver(situation: Situation): Decision | undefined {
   const leader = leavingLeader(situation);

@@ -85,26 +85,23 @@ function whenRoomIsMade(situation: Situation, full: readonly Filled[]): Decision
 }
 
 function disarming(situation: Situation): Step {
-  const { members } = situation;
-  const voters = members.filter(
-    ({ isLearner, started, probe }) => !isLearner && started && probe !== undefined,
-  );
   return {
     kind: 'disarmNoSpace',
     alarms: spaceAlarms(situation).map(({ memberId }) => memberId),
-    members: voters.map(({ name, id, pod }) => ({ name, id, uid: pod?.uid ?? '' })),
+    members: answeringVoters(situation).map(({ name, id, pod }) => ({ name, id, uid: pod?.uid ?? '' })),
   };
 }
 
+function answeringVoters({ members }: Situation): readonly MemberView[] {
+  return members.filter(({ isLearner, started, probe }) => !isLearner && started && probe !== undefined);
+}
+
 /** Of an operation that has disarmed the alarm: the voters that answer, and through which no write was seen to go since it began. */
-function untried({ cluster, members }: Situation): readonly MemberView[] {
-  const { operation } = cluster.status;
+function untried(situation: Situation): readonly MemberView[] {
+  const { operation } = situation.cluster.status;
   if (operation?.type !== OPERATION) return [];
   const since = parseTimestamp(operation.startedAt) ?? 0;
-  return members.filter(
-    ({ isLearner, started, probe, pod }) =>
-      !isLearner && started && probe !== undefined && pod !== undefined && (pod.writeSeenAt ?? 0) < since,
-  );
+  return answeringVoters(situation).filter(({ pod }) => pod !== undefined && (pod.writeSeenAt ?? 0) < since);
 }
 
 export const reclaimSpace: OperationRow = {
