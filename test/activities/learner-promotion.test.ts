@@ -37,24 +37,26 @@ describe('a learner that lacks nothing', () => {
 });
 
 describe('an alarm', () => {
-  it('that the learner itself raises keeps it from being promoted, and stays', async () => {
-    const { world, step } = await aboutToPromote();
-    const learner = [...world.etcd.clusters[0]!.processes].find(({ id }) => id === step.id)!;
-    const alarm = `memberID:${BigInt(`0x${step.id}`)} alarm:NOSPACE `;
-    learner.alarms.push(alarm);
+  /** etcd lists every alarm at every member (server/etcdserver/api/v3rpc/maintenance.go, Status). */
+  async function promotedBeside(alarm: 'NOSPACE' | 'CORRUPT', joinersAwaitEntry = false) {
+    const { world, step } = await aboutToPromote({ joinersAwaitEntry });
+    const text = `memberID:${BigInt(`0x${step.id}`)} alarm:${alarm} `;
+    const processes = [...world.etcd.clusters[0]!.processes];
+    for (const { alarms } of processes) alarms.push(text);
     await world.perform(step);
-    expect(learnersOf(world)).toEqual(['example-1']);
-    expect(learner.alarms).toEqual([alarm]);
-  });
+    for (const { alarms } of processes) expect(alarms).toEqual([text]);
+    return learnersOf(world);
+  }
 
-  it('of a learner that serves no one yet is not taken back for the entry that it waits for', async () => {
-    const { world, step } = await aboutToPromote({ joinersAwaitEntry: true });
-    const alarm = `memberID:${BigInt(`0x${step.id}`)} alarm:NOSPACE `;
-    // etcd lists every alarm at every member (server/etcdserver/api/v3rpc/maintenance.go, Status).
-    for (const { alarms } of world.etcd.clusters[0]!.processes) alarms.push(alarm);
-    await world.perform(step);
-    expect(learnersOf(world)).toEqual(['example-1']);
-    for (const { alarms } of world.etcd.clusters[0]!.processes) expect(alarms).toEqual([alarm]);
+  it.each([false, true])(
+    'of space keeps no learner from being promoted, and stays, also where the learner waits for an entry: %s',
+    async joinersAwaitEntry => {
+      expect(await promotedBeside('NOSPACE', joinersAwaitEntry)).toEqual([]);
+    },
+  );
+
+  it('of data that differs keeps a learner from being promoted, and stays', async () => {
+    expect(await promotedBeside('CORRUPT')).toEqual(['example-1']);
   });
 });
 

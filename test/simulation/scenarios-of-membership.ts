@@ -41,9 +41,24 @@ export const membershipScenarios = {
 
   async grownWhileOneRaisesAnAlarm(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
-    scripted.world.etcd.set(scripted.follower(), { alarm: 'NOSPACE' });
+    scripted.world.etcd.set(scripted.follower(), { alarm: 'CORRUPT' });
     scripted.world.edit({ size: 4 });
     await scripted.pass(A_WHILE);
+  },
+
+  /** What makes room waits for a person; the cluster has as many members as before meanwhile. */
+  async memberIsLostWhileThereIsNoSpace(scripted: ScriptedWorld) {
+    const { etcd } = scripted.world;
+    await scripted.create({ size: 3, repair: { replaceAfterSeconds: 0 } });
+    for (const process of etcd.processes.values()) {
+      process.disk.bytes = 2 ** 31;
+      etcd.space.raise(process);
+    }
+    scripted.takeClaim(scripted.follower().name);
+    await scripted.until('it is replaced', () => scripted.voters().some(({ name }) => name === 'example-3'));
+    await scripted.blockedBy('DatabaseFull');
+    for (const { disk } of etcd.processes.values()) disk.bytes = 2 ** 20;
+    await scripted.rest();
   },
 
   /** Kubernetes has forgotten a node on which etcd still runs: it is one of the two that make the quorum. */

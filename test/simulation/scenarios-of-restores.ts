@@ -197,6 +197,20 @@ export const restoreScenarios = {
     await succeeded(scripted);
   },
 
+  /** The alarms of its snapshot are disarmed, and the database is as full as it was: a write finds that out. Clients are let in, to read and to delete. */
+  async whatIsRestoredHasNoSpace(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('addLearner');
+    const { etcd } = scripted.world;
+    const [first] = etcd.processes.values();
+    if (first !== undefined) etcd.space.raise(first);
+    for (const { disk } of etcd.processes.values()) disk.bytes = 2 ** 31;
+    await scripted.blockedBy('DatabaseFull');
+    for (const { disk } of etcd.processes.values()) disk.bytes = 2 ** 20;
+    await succeeded(scripted);
+  },
+
   /** Somebody makes a cluster to be restored into; it is not made empty meanwhile. */
   async clusterIsMadeToBeRestoredInto(scripted: ScriptedWorld) {
     const { world } = scripted;

@@ -7,6 +7,8 @@ import { ActivityEnvironment } from '../worlds/activity-environment.ts';
 /** A pass or a step may take so long, and what moves data hours (src/workflows/temporal/activities.ts). */
 const LIMIT_MS = 20_000;
 const MOVES_DATA = ['fillVolume', 'compareKeys'];
+/** Of the workflow of a cluster, besides its steps. */
+const BESIDE_STEPS = ['assess', 'recordRequests', 'reportPassFailure'];
 
 /** One execution of an activity, by one process. */
 export interface Attempt {
@@ -70,7 +72,7 @@ export class Calls {
       activity,
       purpose: (args[1] as { readonly purpose?: string } | undefined)?.purpose,
       environment,
-      step: activity === 'assess' ? undefined : (args[1] as Step),
+      step: BESIDE_STEPS.includes(activity) ? undefined : (args[1] as Step),
       dead: false,
       zombie: false,
       begunAt: this.#ports.now(),
@@ -95,7 +97,7 @@ export class Calls {
   timeOut(): void {
     const now = this.#ports.now();
     for (const attempt of this.attempts) {
-      const isLimited = attempt.activity === 'assess' || attempt.step?.kind === attempt.activity;
+      const isLimited = BESIDE_STEPS.includes(attempt.activity) || attempt.step?.kind === attempt.activity;
       if (!isLimited || attempt.zombie || MOVES_DATA.includes(attempt.activity)) continue;
       if (now - attempt.begunAt <= LIMIT_MS) continue;
       attempt.zombie = true;

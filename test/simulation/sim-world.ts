@@ -95,7 +95,7 @@ export class SimWorld {
   isQuiet = false;
   decision: { kind: string; reason?: string; message?: string; nextLookSeconds?: number } = { kind: 'none' };
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
-  #sleeper: { readonly due: number; readonly wake: () => void } | undefined;
+  #sleepers: { readonly due: number; readonly wake: () => void }[] = [];
   #waitsMs = 600_000;
   readonly #makeOperator: (resource: KubeObject) => SimOperator;
   /** When the disruption controller looks; not by the world's own chance. */
@@ -201,7 +201,7 @@ export class SimWorld {
     for (const restore of this.restores.values()) restore.end();
     for (const attempt of this.calls.attempts) this.calls.kill(attempt);
     for (const { wake } of this.#timers) wake();
-    this.#sleeper?.wake();
+    for (const { wake } of this.#sleepers.splice(0)) wake();
   }
 
   #pauseNow(): void {
@@ -289,7 +289,7 @@ export class SimWorld {
 
   /** Nobody waits for an answer: time passes, and the watcher signals changes. */
   #idle(): void {
-    const due = Math.min(this.#sleeper?.due ?? Number.POSITIVE_INFINITY, ...this.#timers.map(t => t.due));
+    const due = Math.min(...[...this.#sleepers, ...this.#timers].map(timer => timer.due));
     if (Number.isFinite(due)) this.now += Math.min(Math.max(0, due - this.now), 1 + this.random.below(1_500));
     if (this.#watcher !== undefined) return;
     // A signal need not follow a change: surveys of the members signal, too.
@@ -310,15 +310,14 @@ export class SimWorld {
 
   #wakeCluster(): void {
     if (this.#watcher !== undefined) return this.operator.changed();
-    if (this.#sleeper !== undefined) this.#sleeper = { ...this.#sleeper, due: this.now };
+    this.#sleepers = this.#sleepers.map(sleeper => ({ ...sleeper, due: this.now }));
   }
 
   #fire(): boolean {
-    const due = this.#timers.filter(timer => timer.due <= this.now);
-    if (due.length > 0) this.#timers = this.#timers.filter(timer => timer.due > this.now);
-    if (this.#sleeper !== undefined && this.#sleeper.due <= this.now) {
-      due.push(this.#sleeper);
-      this.#sleeper = undefined;
+    const due = [...this.#timers, ...this.#sleepers].filter(timer => timer.due <= this.now);
+    if (due.length > 0) {
+      this.#timers = this.#timers.filter(timer => timer.due > this.now);
+      this.#sleepers = this.#sleepers.filter(sleeper => sleeper.due > this.now);
     }
     for (const { wake } of due) wake();
     return due.length > 0;
@@ -334,7 +333,7 @@ export class SimWorld {
   }
 
   #sleep(ms: number): Promise<void> {
-    return new Promise(wake => (this.#sleeper = { due: this.now + ms, wake }));
+    return new Promise(wake => this.#sleepers.push({ due: this.now + ms, wake }));
   }
 
   #fault(): void {

@@ -1,6 +1,6 @@
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { hasAppliedMoreThan, hasCaughtUp, headOf } from '../../planner/checks/caught-up.ts';
-import { everyVoterHealthy } from '../../planner/checks/preflight.ts';
+import { everyVoterServes } from '../../planner/checks/preflight.ts';
 import type { MemberView } from '../../planner/model/member-view.ts';
 import type { PodFacts } from '../../planner/model/observation.ts';
 import type { Situation } from '../../planner/model/situation.ts';
@@ -43,7 +43,7 @@ export const promoteLearner: Perform<'promoteLearner', WaitOutcome> = async (dep
       throw preconditionChanged(`${step.member} is not a member`);
     if (isVoter(view)) return admitted(deps, ref, view?.pod);
     if (!mayBePromoted(view?.pod)) return 'trouble';
-    if (isSilent(situation, view) && !isAlarmed(situation)) await writeEntry(deps, situation, step);
+    if (isSilent(situation, view)) await writeEntry(deps, situation);
     since = isWell(situation, step.member) ? (since ?? deps.now()) : undefined;
     if (since === undefined || deps.now() - since < STEADY_MS) return 'notYet';
     if (!(await stillFollows(deps, ref, { situation, step }))) return 'notYet';
@@ -72,15 +72,11 @@ export async function stillFollows(
   { situation, step }: { readonly situation: Situation; readonly step: PromoteLearner },
 ): Promise<boolean> {
   const head = headOf(situation);
-  await writeEntry(deps, situation, step);
+  await writeEntry(deps, situation);
   const after = await observe(deps, ref);
   if (after === undefined || head === undefined) return false;
   const later = situationOf(after.observation);
-  return (
-    !isAlarmed(later) &&
-    everyVoterHealthy(later.members) === undefined &&
-    hasAppliedMoreThan(later, step.member, head)
-  );
+  return everyVoterServes(later.members) === undefined && hasAppliedMoreThan(later, step.member, head);
 }
 
 async function observeLiving(deps: Dependencies, ref: ClusterRef): Promise<Situation> {
@@ -95,7 +91,7 @@ function isVoter(view: MemberView | undefined): boolean {
 }
 
 function isWell(situation: Situation, member: string): boolean {
-  return everyVoterHealthy(situation.members) === undefined && hasCaughtUp(situation, member);
+  return everyVoterServes(situation.members) === undefined && hasCaughtUp(situation, member);
 }
 
 /** Whether the member is listed as started and does not answer. */
@@ -103,16 +99,12 @@ function isSilent({ probes }: Situation, view: MemberView | undefined): boolean 
   return view?.started === true && probes[view.name]?.answered !== true;
 }
 
-/** Whether a member reports an alarm: etcd lists those of all members at each of them (api/v3rpc/maintenance.go, Status). */
-function isAlarmed({ probes }: Situation): boolean {
-  return Object.values(probes).some(
-    probe => probe.answered && probe.errors.some(error => /NOSPACE|CORRUPT/.test(error)),
-  );
-}
-
-/** Writes an entry that changes nothing: an alarm that the learner does not raise is taken back. Not to be called while one stands. */
-async function writeEntry(deps: Dependencies, situation: Situation, { id }: PromoteLearner): Promise<void> {
-  await onLeader(deps, situation, leader => leader.disarm(id, 'NOSPACE'));
+/**
+ * Writes an entry that changes nothing, and that etcd takes also while it has no space: an alarm is disarmed that nobody raises, for 0 is the id
+ * of no member (raft.None).
+ */
+async function writeEntry(deps: Dependencies, situation: Situation): Promise<void> {
+  await onLeader(deps, situation, leader => leader.disarm('0', 'NOSPACE'));
 }
 
 /** A voter is always sealed: what it acknowledges counts. */

@@ -1,4 +1,5 @@
 /** Whether a learner may become a voter. etcd asks only how much of the log it once had: it promoted one that was dead. */
+import { isNoSpace } from '../model/alarms.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** Entries of the log that a learner may lack however short the log is. */
@@ -13,7 +14,7 @@ export function hasCaughtUp(
   member: string,
 ): boolean {
   const learner = probes[member];
-  if (learner?.answered !== true || !learner.isLearner || learner.errors.length > 0) return false;
+  if (learner?.answered !== true || !learner.isLearner || !learner.errors.every(isNoSpace)) return false;
   if (leader === undefined || learner.leaderId !== leader.probe.memberId) return false;
   const head = BigInt(leader.probe.raftIndex);
   const allowed = head / 1_000n > NEARLY_NOTHING ? head / 1_000n : NEARLY_NOTHING;

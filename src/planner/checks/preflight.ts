@@ -2,7 +2,7 @@
 import { alarmText } from '../model/alarms.ts';
 import type { Obstacle } from '../model/decision.ts';
 import { quorum } from './quorum.ts';
-import { isHealthy, isServing, isStaying, type MemberView } from '../model/member-view.ts';
+import { isServing, isStaying, type MemberView } from '../model/member-view.ts';
 
 /** Nobody but this operator has changed the membership. */
 export function noForeignMembers(views: readonly MemberView[]): Obstacle | undefined {
@@ -16,10 +16,13 @@ export function noForeignMembers(views: readonly MemberView[]): Obstacle | undef
   };
 }
 
-/** Before a member is added, promoted or a healthy one removed: every voter is healthy and names the same leader. */
-export function everyVoterHealthy(views: readonly MemberView[]): Obstacle | undefined {
+/**
+ * Before a member is added, promoted or a healthy one removed: every voter serves and names the same leader. One without space does:
+ * etcd refuses writes of keys and leases then, and no change of the membership (applierV3Capped).
+ */
+export function everyVoterServes(views: readonly MemberView[]): Obstacle | undefined {
   const voters = views.filter(view => !view.isLearner);
-  const unwell = voters.filter(view => !isHealthy(view));
+  const unwell = voters.filter(view => !isServing(view));
   if (unwell.length > 0) {
     const names = unwell.map(view => view.name).join(', ');
     return {
@@ -73,6 +76,6 @@ export function quorumSurvivesRemoval(
  */
 export function quorumSurvivesRestart(views: readonly MemberView[], stopping: MemberView): boolean {
   const voters = views.filter(view => !view.isLearner);
-  const healthy = voters.filter(view => view.id !== stopping.id && isHealthy(view)).length;
+  const healthy = voters.filter(view => view.id !== stopping.id && isServing(view)).length;
   return healthy > 0 && healthy >= Math.min(quorum(voters.length), voters.length - 1);
 }

@@ -90,10 +90,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   // A member whose volume is there comes back sooner by a start than by any change of the membership. Before
   // upgrades, which may be blocked for long (docs/decisions/0043-repair-comes-first.md).
   planRepair,
-  // While etcd has no space no member is healthy, so every change of the membership, of the version or of a setting would wait for it.
-  planSpace,
   // Lost members go, learners finish and the size is reached before healthy members are touched.
-  planMembershipOrCause,
+  planMembershipOrSpace,
   // Members are repaired and replaced under a foreign object of our name; nothing else is done.
   planNameConflicts,
   // Clients are let in after a restore when the membership is whole.
@@ -135,6 +133,18 @@ export function rowOf(operation: string): OperationRow | undefined {
 
 /** What only a person takes out of the way. */
 const NEEDS_USER: readonly ObstacleReason[] = ['ClaimsUnstamped', 'ClaimExchanged', 'NameTaken'];
+
+/**
+ * While etcd has no space no member counts as healthy, so everything below would wait for it. A lost member is replaced before: writes are refused,
+ * and nothing is lost meanwhile. Other members join when room waits for a person, for the alarm keeps nobody from it.
+ */
+function planMembershipOrSpace(situation: Situation): Decision | undefined {
+  const membership = planMembershipOrCause(situation);
+  const isNext = membership?.kind === 'operate';
+  if (isNext && membership.operation === 'replaceMember') return membership;
+  const space = planSpace(situation);
+  return isNext && space?.kind !== 'operate' ? membership : (space ?? membership);
+}
 
 /** A change that waits for a member which is not started again until a person has done something waits for that. */
 function planMembershipOrCause(situation: Situation): Decision | undefined {

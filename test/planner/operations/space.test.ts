@@ -310,6 +310,13 @@ describe('a quota full of live data', () => {
     });
   });
 
+  it('keeps no member from joining while it waits for a person', () => {
+    expect(decided({ spec: { size: 5 } })).toMatchObject({
+      operation: 'scaleCluster',
+      step: { kind: 'addLearner' },
+    });
+  });
+
   it('names a larger one in whole GiB', () => {
     const sizes = { dbSize: 1024 * MIB, dbSizeInUse: 1020 * MIB };
     expect(said({ made: 1024 * MIB, sizes })['Progressing']).toContain(

@@ -23,7 +23,7 @@ import { attribution } from '../../model/workflow-state.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { PATIENCE_MS, isPending, lastProgress } from './learner-progress.ts';
 import { awaitsSuccessor } from '../../model/replacements.ts';
-import { everyVoterHealthy, noForeignMembers } from '../../checks/preflight.ts';
+import { everyVoterServes, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 
 /** One whose container cannot even be started is given up sooner: it has nothing to catch up with yet. */
@@ -84,7 +84,7 @@ function finish(situation: Situation, learner: MemberView, operation: Operation)
   // A voter is always sealed: what it acknowledges counts.
   const members = unsealed([learner]);
   if (members.length > 0) return operate(operation, [{ kind: 'sealMembers', members }, ...ahead]);
-  const unwell = everyVoterHealthy(situation.members);
+  const unwell = everyVoterServes(situation.members);
   return unwell === undefined ? operate(operation, ahead) : blocked(unwell, ahead);
 }
 

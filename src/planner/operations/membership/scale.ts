@@ -17,9 +17,9 @@ import { certificateCoversNextMember } from '../../checks/certificate-coverage.t
 import { certificatesAreGood } from '../../checks/certificates.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { operationOf } from './learner.ts';
-import { everyVoterHealthy, noPodTerminating, noForeignMembers } from '../../checks/preflight.ts';
+import { everyVoterServes, noPodTerminating, noForeignMembers } from '../../checks/preflight.ts';
 import { peerUrlOf } from '../../model/identity.ts';
-import { isHealthy, isStaying, nextMember, type MemberView } from '../../model/member-view.ts';
+import { isServing, isStaying, nextMember, type MemberView } from '../../model/member-view.ts';
 import { stopFirst } from './stop-first.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { budgetIsTooLow, minAvailableNow } from '../../checks/disruptions.ts';
@@ -87,7 +87,7 @@ function planAdd(situation: Situation, views: readonly MemberView[]): Decision {
     noForeignMembers(views) ??
     serialsAreLeft(situation) ??
     triedLately(situation) ??
-    everyVoterHealthy(views) ??
+    everyVoterServes(views) ??
     certificatesAreGood(situation) ??
     certificateCoversNextMember(situation);
   return obstacle === undefined ? operate(operationOf(situation), steps) : blocked(obstacle, steps);
@@ -126,7 +126,7 @@ function planRemove(
   // themselves, and nobody left has no leader to agree on.
   const rest = views.filter(view => view.id !== id);
   const obstacle =
-    noForeignMembers(views) ?? everyVoterHealthy(isHealthy(leaving) ? views : rest) ?? noPodTerminating(rest);
+    noForeignMembers(views) ?? everyVoterServes(isServing(leaving) ? views : rest) ?? noPodTerminating(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
 }
 
@@ -136,7 +136,7 @@ function leastNeeded(views: readonly MemberView[]): MemberView[] {
   return others.sort(
     (a, b) =>
       Number(isStaying(a)) - Number(isStaying(b)) ||
-      Number(isHealthy(a)) - Number(isHealthy(b)) ||
+      Number(isServing(a)) - Number(isServing(b)) ||
       bySerial(b.name, a.name),
   );
 }

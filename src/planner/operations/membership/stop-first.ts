@@ -8,7 +8,7 @@ import { isTerminationOverdue } from '../../model/member-names.ts';
 import type { ClaimFacts, Observation, PodFacts } from '../../model/observation.ts';
 import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
-import { isHealthy, type MemberView } from '../../model/member-view.ts';
+import { isServing, type MemberView } from '../../model/member-view.ts';
 
 /** With fewer voters, those that stay would be no quorum while the stopped one still counts. */
 const FEWEST_VOTERS = 3;
@@ -53,7 +53,7 @@ export function stoppable(
   view: MemberView,
 ): { readonly pod: PodFacts; readonly claim: ClaimFacts } | undefined {
   const { pod, claim } = view;
-  if (voters < FEWEST_VOTERS || !isHealthy(view)) return undefined;
+  if (voters < FEWEST_VOTERS || !isServing(view)) return undefined;
   if (pod === undefined || claim === undefined) return undefined;
   const isItsOwn = claimUidMismatch(observation, claim) === undefined;
   return hasUsableVolume(claim) && isItsOwn ? { pod, claim } : undefined;

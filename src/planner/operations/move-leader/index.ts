@@ -1,11 +1,11 @@
 /** Leadership handed to the member that somebody asked for, and away from one whose pod is being deleted. */
 import type { RequestedRow } from '../../model/operation.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
-import { everyVoterHealthy } from '../../checks/preflight.ts';
+import { everyVoterServes } from '../../checks/preflight.ts';
 import type { Situation } from '../../model/situation.ts';
 import { aboutVoter, askedIds, done, refused } from '../../checks/user-requests.ts';
 import { successorOf } from '../../checks/next-leader.ts';
-import { isHealthy, isStaying, type MemberView } from '../../model/member-view.ts';
+import { isServing, isStaying, type MemberView } from '../../model/member-view.ts';
 
 /** The hand-over; undefined when nobody asked, or when it is done. */
 export function planMoveLeader(situation: Situation): Decision | undefined {
@@ -16,7 +16,7 @@ export function planMoveLeader(situation: Situation): Decision | undefined {
   if (to === undefined || from?.id === to.id) return undefined;
   const steps: Step[] =
     from === undefined ? [] : [{ kind: 'moveLeader', from: from.name, to: to.name, toId: to.id }];
-  const obstacle = everyVoterHealthy(views);
+  const obstacle = everyVoterServes(views);
   if (obstacle !== undefined) return blocked(obstacle, steps);
   return steps.length === 0 ? undefined : operate('moveLeader', steps);
 }
@@ -43,7 +43,7 @@ export const moveLeader: RequestedRow = {
   request: aboutVoter({
     begin: view => {
       if (view.leads) return done(`${view.name} is already the leader`);
-      return isHealthy(view)
+      return isServing(view)
         ? undefined
         : refused(`${view.name} is not known to be healthy, so it cannot become the leader`);
     },

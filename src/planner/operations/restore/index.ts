@@ -12,7 +12,7 @@ import { type Alarm, alarmsOf } from '../../model/alarms.ts';
 import { memberOf, nextToken } from '../../model/identity.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { saysEmpty } from '../../checks/evidence.ts';
-import { isHealthy, lastKnownView } from '../../model/member-view.ts';
+import { isServing, lastKnownView } from '../../model/member-view.ts';
 import { isTotalLoss, totalLoss } from '../../checks/total-loss.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
@@ -65,7 +65,7 @@ export function planRestoreCompletion(situation: Situation): Decision | undefine
   const { members: views } = situation;
   const members = memberNames(situation);
   const ready = views.filter(({ pod }) => pod?.ready === true && !pod.deleting);
-  const serving = views.filter(view => !view.isLearner && isHealthy(view) && hasRevision(view.probe, under));
+  const serving = views.filter(view => !view.isLearner && isServing(view) && hasRevision(view.probe, under));
   const isWhole = views.length === cluster.config.size;
   const steps: Step[] = [
     ...(isWhole && ready.length === views.length ? [] : [{ kind: 'awaitMembers' as const, members }]),
