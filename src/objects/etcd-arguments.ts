@@ -52,7 +52,7 @@ export function etcdArguments(
 ): EtcdCommandLine {
   const allowed = user.env.filter(variable => reservedEnvReason(variable.name) === undefined);
   const names = new Set(allowed.map(variable => variable.name));
-  const groups = settings(config, user.etcd);
+  const groups = settings(config, user.etcd, names);
   const kept = groups.filter(group => group.explicit || !groupVariables(group).some(name => names.has(name)));
   const taken = new Set(kept.flatMap(groupVariables));
   return {
@@ -105,6 +105,7 @@ function tlsFlags(identity: MemberIdentity, version: string): readonly Flag[] {
 function settings(
   config: Pick<ClusterConfig, 'version' | 'etcd' | 'profile'>,
   asked: EtcdClusterSpec['etcd'],
+  names: ReadonlySet<string>,
 ): readonly Group[] {
   const { etcd } = config;
   const one = (name: string, value: string | number, source: unknown): Group => ({
@@ -129,7 +130,7 @@ function settings(
     },
     one('max-request-bytes', etcd.maxRequestBytes, asked?.maxRequestBytes),
     one('log-level', etcd.logLevel, asked?.logLevel),
-    ...checks(config),
+    ...checks(config, names),
   ];
 }
 
@@ -143,27 +144,56 @@ function compactionFlags(compaction: ClusterConfig['etcd']['autoCompaction']): G
 }
 
 /**
+ * Before this release a compaction drops what a later one keeps (etcd 18274): a leader that compares hashes of compactions would take members
+ * of the two for corrupt.
+ */
+const COMPACT_HASH_CHECK_SINCE = '3.5.16';
+
+/**
+ * What etcd checks by itself, off by default upstream. A member with a damaged database refuses to join instead of serving it (on in kubeadm);
+ * and the leader compares what members hash at each compaction, and raises CORRUPT of those that differ.
+ */
+const CHECKS: readonly { readonly flag: string; readonly gate: string; readonly since: string }[] = [
+  { flag: 'experimental-initial-corrupt-check', gate: 'InitialCorruptCheck', since: '3.5.0' },
+  {
+    flag: 'experimental-compact-hash-check-enabled',
+    gate: 'CompactHashCheck',
+    since: COMPACT_HASH_CHECK_SINCE,
+  },
+];
+
+/**
  * Settings whose flags were renamed: `experimental-*` in 3.5, plain or a feature gate from 3.6. Only 3.6 has both, and
  * refuses them side by side: there a variable of the old name stands in for the new flag. To 3.7 it means nothing.
+ * @param names of the variables that the user sets
  */
-function checks(config: Pick<ClusterConfig, 'version' | 'profile'>): readonly Group[] {
-  const renamed = (old: Flag, now: Flag): Group => {
-    if (!isAtLeast(config.version, '3.6.0')) return { flags: [old], explicit: false };
-    const alsoSetBy = isAtLeast(config.version, '3.7.0') ? [] : [variableOf(old[0])];
-    return { flags: [now], alsoSetBy, explicit: false };
-  };
-  // A member with a damaged database refuses to join instead of serving it; off by default upstream, on in kubeadm.
-  const corruption = renamed(
-    ['experimental-initial-corrupt-check', 'true'],
-    ['feature-gates', 'InitialCorruptCheck=true'],
-  );
-  if (config.profile !== 'Kubernetes') return [corruption];
+function checks(
+  { version, profile }: Pick<ClusterConfig, 'version' | 'profile'>,
+  names: ReadonlySet<string>,
+): readonly Group[] {
+  const isOld = !isAtLeast(version, '3.6.0');
+  const readsOld = !isAtLeast(version, '3.7.0');
+  const known = CHECKS.filter(({ since }) => isAtLeast(version, since));
+  const gates = known.filter(({ flag }) => !readsOld || !names.has(variableOf(flag)));
+  const corruption: readonly Group[] = isOld
+    ? known.map(({ flag }) => ({ flags: [[flag, 'true']], explicit: false }))
+    : gates.length === 0
+      ? []
+      : [
+          {
+            flags: [['feature-gates', gates.map(({ gate }) => `${gate}=true`).join(',')]],
+            explicit: false,
+          },
+        ];
+  if (profile !== 'Kubernetes') return corruption;
   // kube-apiserver serves consistent reads from its cache when etcd reports progress this often.
-  const progress = renamed(
-    ['experimental-watch-progress-notify-interval', '5s'],
-    ['watch-progress-notify-interval', '5s'],
-  );
-  return [corruption, progress];
+  const old = 'experimental-watch-progress-notify-interval';
+  const progress: Group = {
+    flags: [[isOld ? old : 'watch-progress-notify-interval', '5s']],
+    ...(!isOld && readsOld && { alsoSetBy: [variableOf(old)] }),
+    explicit: false,
+  };
+  return [...corruption, progress];
 }
 
 function isGiven(value: unknown): boolean {

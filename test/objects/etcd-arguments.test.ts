@@ -40,8 +40,18 @@ describe('names that changed between versions', () => {
     const gate = flag(line, 'feature-gates');
     const expected = version.startsWith('3.5')
       ? ['true', undefined]
-      : [undefined, 'InitialCorruptCheck=true'];
+      : [undefined, 'InitialCorruptCheck=true,CompactHashCheck=true'];
     expect([old, gate]).toEqual(expected);
+  });
+
+  test.each([
+    ['3.5.3', undefined],
+    ['3.5.15', undefined],
+    ['3.5.16', 'true'],
+    ['3.5.35', 'true'],
+    ['3.6.16', undefined],
+  ])('%s has the leader compare hashes of compactions only where all compact alike', (version, expected) => {
+    expect(flag(render({ version }), 'experimental-compact-hash-check-enabled')).toBe(expected);
   });
 
   test('3.7 gets no experimental flag, whatever is asked for', () => {
@@ -53,13 +63,25 @@ describe('names that changed between versions', () => {
   test('an old variable of a renamed check stands in for the gate, because 3.6 refuses both', () => {
     const env = [{ name: 'ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK', value: 'true' }];
     const line = render({ version: '3.6.16' }, env);
-    expect(flag(line, 'feature-gates')).toBeUndefined();
+    expect(flag(line, 'feature-gates')).toBe('CompactHashCheck=true');
     expect(line.env).toEqual(env);
+  });
+
+  test('old variables of both checks leave no gate, and a variable with the gates stands in for all of them', () => {
+    const both = ['INITIAL_CORRUPT_CHECK', 'COMPACT_HASH_CHECK_ENABLED'].map(name => ({
+      name: `ETCD_EXPERIMENTAL_${name}`,
+      value: 'false',
+    }));
+    expect(flag(render({ version: '3.6.16' }, both), 'feature-gates')).toBeUndefined();
+    const gates = [{ name: 'ETCD_FEATURE_GATES', value: 'LeaseCheckpoint=true' }];
+    expect(flag(render({ version: '3.7.3' }, gates), 'feature-gates')).toBeUndefined();
   });
 
   test('3.7 no longer reads the old variable, so that it does not switch the check off', () => {
     const env = [{ name: 'ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK', value: 'true' }];
-    expect(flag(render({ version: '3.7.3' }, env), 'feature-gates')).toBe('InitialCorruptCheck=true');
+    expect(flag(render({ version: '3.7.3' }, env), 'feature-gates')).toBe(
+      'InitialCorruptCheck=true,CompactHashCheck=true',
+    );
   });
 });
 

@@ -3,7 +3,7 @@ import type { MemberProbe } from './member-probe.ts';
 
 /** An alarm that etcd keeps until it is disarmed. */
 export interface Alarm {
-  /** Of the member that raised it, in hexadecimal; it may be no member any more. */
+  /** Of the member that raised it, in hexadecimal; it may be no member any more. `0`: etcd does not say whose it is. */
   readonly memberId: string;
   readonly alarm: 'NOSPACE' | 'CORRUPT';
 }
@@ -16,8 +16,9 @@ export function alarmsOf(probes: Readonly<Record<string, MemberProbe>>): readonl
 /** The same, from the errors that members list. */
 export function alarmsIn(errors: readonly string[]): readonly Alarm[] {
   return [...new Set(errors)].toSorted().flatMap(text => {
-    const [, id, alarm] = /memberID:(\d+)\s+alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
-    if (id === undefined) return [];
+    // Protobuf leaves out a zero.
+    const [, id = '0', alarm] = /(?:memberID:(\d+)\s+)?alarm:(NOSPACE|CORRUPT)/.exec(text) ?? [];
+    if (alarm === undefined) return [];
     return [{ memberId: BigInt(id).toString(16), alarm: alarm === 'CORRUPT' ? alarm : 'NOSPACE' } as const];
   });
 }
@@ -25,8 +26,8 @@ export function alarmsIn(errors: readonly string[]): readonly Alarm[] {
 /** An error that a member reports, with the id of an alarm in hexadecimal: etcd writes it as a decimal number there. */
 export function alarmText(error: string): string {
   return error.replaceAll(
-    /memberID:(\d+)\s+alarm:([A-Z]+)\s*/g,
-    (_, id: string, alarm: string) => `alarm ${alarm} of member ${BigInt(id).toString(16)}`,
+    /(?:memberID:(\d+)\s+)?alarm:([A-Z]+)\s*/g,
+    (_, id: string | undefined, alarm: string) => `alarm ${alarm} of member ${BigInt(id ?? 0).toString(16)}`,
   );
 }
 
