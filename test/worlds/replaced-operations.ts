@@ -35,6 +35,8 @@ export interface ReplacedOperation {
   readonly size?: number;
   /** The step is one of the EtcdRestore. */
   readonly isOfRestore?: true;
+  /** It fails, and every member runs this version in the end. */
+  readonly rollsBackTo?: string;
   /** It ends with another cluster than that which there was. */
   readonly isOther?: true;
 }
@@ -126,6 +128,20 @@ export const REPLACED_OPERATIONS: Readonly<
       step: 'replaceImage',
       nth: 2,
       isDone: world => versionsAre(world, '3.6.15'),
+    },
+    {
+      title:
+        'the rollback of an upgrade whose image cannot be pulled, before the one member that tried it goes back',
+      before: world => {
+        world.kubelet.missingImages.add('gcr.io/etcd-development/etcd:v3.6.99');
+      },
+      begin: world => edit(world, { version: '3.6.99' }),
+      step: 'replaceImage',
+      nth: 2,
+      closes: true,
+      rollsBackTo: '3.6.16',
+      isDone: world =>
+        versionsAre(world, '3.6.16') && world.cluster.status.upgradeFailure?.version === '3.6.99',
     },
   ],
   repairCluster: [

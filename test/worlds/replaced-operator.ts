@@ -120,12 +120,17 @@ function expectWorld(
   if (row.creates !== true)
     expect(etcd?.revision).toBeGreaterThanOrEqual(row.isOther === true ? REVISION : ACKNOWLEDGED);
   expect(recordsOf(world)).toContainEqual(
-    expect.objectContaining({ type: row.operation, outcome: 'Succeeded' }),
+    expect.objectContaining({
+      type: row.operation,
+      outcome: row.rollsBackTo === undefined ? 'Succeeded' : 'RolledBack',
+    }),
   );
   expect(world.names('Pod')).toHaveLength(size);
   if (size === 0) return;
   expect(hasOnlyVoters(world, size)).toBe(true);
-  expect(processes(world).map(({ version }) => version)).toEqual(Array(size).fill(spec.version));
+  expect(processes(world).map(({ version }) => version)).toEqual(
+    Array(size).fill(row.rollsBackTo ?? spec.version),
+  );
   expect(status).toMatchObject({ ready: `${size}/${size}`, phase: 'Running' });
   expect(world.kube.all('PodDisruptionBudget')[0]?.['spec']).toMatchObject({
     minAvailable: size - 1,

@@ -35,6 +35,12 @@ afterAll(() => leaveNamespace(world, NAMESPACE));
 
 const place = (name: string) => ({ namespace: NAMESPACE, name });
 
+/** For a message of a test that failed. */
+async function statusOf(name: string): Promise<string> {
+  const { status } = (await readCluster(world, NAMESPACE, name)) ?? {};
+  return JSON.stringify({ members: status?.members, conditions: status?.conditions });
+}
+
 async function restoreInPlace(name: string, cluster: string, backup: string): Promise<EtcdRestore> {
   const { status } = (await readCluster(world, NAMESPACE, cluster)) ?? {};
   await restores.begin(name, {
@@ -70,7 +76,9 @@ test('every volume is lost: the newest verified backup comes back by itself, and
     const names = await world.stack.kubectl('-n', NAMESPACE, 'get', 'etcdrestore', '-o', 'name');
     return new RegExp(`${name}-total-loss-[0-9a-f]{8}-1$`, 'm').exec(names)?.[0];
   };
-  const { status } = await restores.ended(await poll(rescue, { timeoutMs: 60_000 }));
+  const { status } = await restores.ended(
+    await poll(rescue, { timeoutMs: 60_000, otherwise: () => statusOf(name) }),
+  );
   console.log(`every volume lost: restored after ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   expect(status).toMatchObject({ phase: 'Succeeded', succeeded: true });
   await awaitRunning(world, place(name));
