@@ -1,0 +1,141 @@
+/**
+ * Nodes that are drained one after the other, as they are every month, tainted as autoscalers and clouds do it, and drained while no operator
+ * runs. The cluster is written to five hundred times a second.
+ */
+import { afterAll, expect, test } from 'vitest';
+import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
+import { leaderOf } from '../../stack/drill/drill.ts';
+import { drilledCluster } from '../../stack/drill/drilled.ts';
+import { readyEndpoints } from '../../stack/drill/endpoints.ts';
+import { awaitCondition, podsOf } from '../../stack/e2e.ts';
+import { poll } from '../../stack/poll.ts';
+
+const RATE = { writesPerSecond: 500 };
+const TAINT = 'maintenance.example.com/going';
+const cluster = drilledCluster('drill-drains');
+const { at, drill, world } = cluster;
+const kubectl = (...args: string[]) => world().stack.kubectl(...args);
+const nodes = () => world().stack.nodes;
+
+/** Only of this cluster: what else runs there is not to be moved by a test. */
+const drain = (node: string, ...more: string[]) =>
+  kubectl(
+    'drain',
+    node,
+    '--ignore-daemonsets',
+    '--delete-emptydir-data',
+    `--pod-selector=etcd_cluster=${at.name}`,
+    ...more,
+  );
+const scaleOperator = (replicas: number) =>
+  kubectl('-n', OPERATOR_NAMESPACE, 'scale', 'deployment/etcd-operator', `--replicas=${replicas}`);
+const serving = async () => (await readyEndpoints(world(), at.namespace, at.name)).length;
+const allServe = () => poll(async () => (await serving()) === 3, { timeoutMs: 120_000 });
+
+afterAll(async () => {
+  for (const node of nodes()) {
+    await kubectl('uncordon', node);
+    await kubectl('taint', 'node', node, `${TAINT}-`).catch(() => {});
+  }
+  await scaleOperator(2);
+});
+
+test('each node in turn, forwards and backwards: no write fails that is tried again', async () => {
+  const { verdict } = await drill(
+    'drains: six nodes',
+    async () => {
+      for (const node of [...nodes(), ...nodes().toReversed()]) {
+        await drain(node, '--timeout=120s');
+        expect(await serving()).toBeGreaterThanOrEqual(2);
+        await kubectl('uncordon', node);
+        await allServe();
+        await awaitCondition(world(), at, { type: 'Healthy' });
+      }
+    },
+    RATE,
+  );
+  expect(verdict.failedForGood).toBe(0);
+  expect(verdict.longestStallMs).toBeLessThan(5_000);
+});
+
+test('two nodes drained at once: the second waits for the first member to be back', async () => {
+  await drill(
+    'drains: two at once',
+    async () => {
+      const [first = '', second = ''] = nodes();
+      const both = [first, second].map(node => drain(node, '--timeout=180s'));
+      const ended = await Promise.race(both.map((each, index) => each.then(() => index)));
+      const other = both[1 - ended];
+      expect(await serving()).toBeGreaterThanOrEqual(2);
+      await kubectl('uncordon', [first, second][ended] ?? '');
+      await other;
+      expect(await serving()).toBeGreaterThanOrEqual(2);
+      await kubectl('uncordon', [second, first][ended] ?? '');
+      await allServe();
+    },
+    RATE,
+  );
+});
+
+test('a node that is tainted, whose pods are deleted without asking any budget, as of a machine that a cloud takes back', async () => {
+  const { verdict } = await drill(
+    'drains: the node of the leader tainted',
+    async () => {
+      const { node } = await leaderOf(world(), at);
+      const name = nodes()[node - 1] ?? '';
+      await kubectl('taint', 'node', name, `${TAINT}=true:NoExecute`);
+      await poll(async () => (await serving()) === 2, { timeoutMs: 60_000 });
+      await kubectl('taint', 'node', name, `${TAINT}-`);
+      await allServe();
+    },
+    RATE,
+  );
+  expect(verdict.longestStallMs).toBeLessThan(5_000);
+});
+
+test('a pod that is deleted with a grace of one second, as a machine with a short notice does it', async () => {
+  const { verdict } = await drill(
+    'drains: the leader deleted with a grace of 1 s',
+    async () => {
+      const { member } = await leaderOf(world(), at);
+      await cluster.kubectl('delete', 'pod', member, '--grace-period=1');
+      await allServe();
+    },
+    RATE,
+  );
+  expect(verdict.longestStallMs).toBeLessThan(10_000);
+});
+
+test('without an operator one node is drained, and the next one is refused', async () => {
+  await drill(
+    'drains: no operator',
+    async () => {
+      const [first = '', second = ''] = nodes();
+      await scaleOperator(0);
+      await poll(
+        async () => {
+          const pods = await kubectl(
+            '-n',
+            OPERATOR_NAMESPACE,
+            'get',
+            'pods',
+            '-l',
+            'app.kubernetes.io/name=etcd-operator',
+            '-o',
+            'name',
+          );
+          return pods.trim() === '';
+        },
+        { timeoutMs: 120_000 },
+      );
+      await drain(first, '--timeout=120s');
+      await expect(drain(second, '--timeout=15s')).rejects.toThrow(/disruption budget|timed out|deadline/i);
+      expect(await serving()).toBe(2);
+      expect(await podsOf(world(), at.namespace, at.name)).toHaveLength(2);
+      for (const node of [first, second]) await kubectl('uncordon', node);
+      await scaleOperator(2);
+      await allServe();
+    },
+    { ...RATE, silent: true },
+  );
+});
