@@ -3,8 +3,10 @@ import { lookup, type LookupAddress } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { getCACertificates } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { AllowedAddresses } from './addresses.ts';
+import type { HttpOptions } from './http.ts';
 
 export const ADDRESS_REFUSED = 'ERR_ADDRESS_REFUSED';
 
@@ -31,25 +33,37 @@ function guardedLookup(allowed: AllowedAddresses): LookupFunction {
   };
 }
 
+type Guarding = Pick<HttpOptions, 'allowed' | 'authorities'>;
+
 /** For agents of undici. Addresses are not looked up, so they are checked here. */
-export function guardedConnector(allowed: AllowedAddresses, timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, lookup: guardedLookup(allowed) } as buildConnector.BuildOptions);
-  return (options, callback) => {
-    if (isRefused(allowed, options.hostname)) callback(new AddressRefused(), null);
-    else connect(options, callback);
+export function storeConnector({
+  allowed,
+  authorities,
+  silenceMs: timeout,
+}: Guarding & Pick<HttpOptions, 'silenceMs'>): buildConnector.connector {
+  const options = { timeout, ...trusting(authorities), ...(allowed && { lookup: guardedLookup(allowed) }) };
+  const connect = buildConnector(options as buildConnector.BuildOptions);
+  return (asked, callback) => {
+    if (isRefused(allowed, asked.hostname)) callback(new AddressRefused(), null);
+    else connect(asked, callback);
   };
 }
 
 /** For AWS's SDK. */
-export function guardedAgents(allowed: AllowedAddresses, maxSockets: number) {
-  const options = { maxSockets, keepAlive: true, lookup: guardedLookup(allowed) };
+export function storeAgents({ allowed, authorities }: Guarding, maxSockets: number) {
+  const options = { maxSockets, keepAlive: true, ...(allowed && { lookup: guardedLookup(allowed) }) };
   return {
     httpAgent: guarded(new HttpAgent(options), allowed),
-    httpsAgent: guarded(new HttpsAgent(options), allowed),
+    httpsAgent: guarded(new HttpsAgent({ ...options, ...trusting(authorities) }), allowed),
   };
 }
 
-function guarded<Agent extends HttpAgent>(agent: Agent, allowed: AllowedAddresses): Agent {
+/** Those whom everybody trusts are still needed: a token is asked for at another host than the store's. */
+function trusting(authorities: readonly string[] = []): { readonly ca?: string[] } {
+  return authorities.length === 0 ? {} : { ca: [...getCACertificates('default'), ...authorities] };
+}
+
+function guarded<Agent extends HttpAgent>(agent: Agent, allowed: AllowedAddresses | undefined): Agent {
   const connect = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     if (!isRefused(allowed, options.host ?? '')) return connect(options, callback);
@@ -60,7 +74,9 @@ function guarded<Agent extends HttpAgent>(agent: Agent, allowed: AllowedAddresse
   return agent;
 }
 
-function isRefused(allowed: AllowedAddresses, host: string): boolean {
+/** Nothing is for a caller that trusts the endpoint. */
+function isRefused(allowed: AllowedAddresses | undefined, host: string): boolean {
+  if (allowed === undefined) return false;
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   return isIP(bare) !== 0 && !allowed.mayBeStore(bare);
 }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import type { AllowedAddresses } from './addresses.ts';
 import { textAtMost } from './at-most.ts';
-import { guardedConnector } from './guard.ts';
+import { storeConnector } from './guard.ts';
 import type { StoreShare } from './memory.ts';
 
 export interface HttpRequest {
@@ -51,6 +51,8 @@ export interface HttpOptions {
   readonly attempts: number;
   /** Where stores may be besides what all may; absent: anywhere, for a caller that trusts the endpoint. */
   readonly allowed?: AllowedAddresses | undefined;
+  /** Who may have signed the certificate of an endpoint besides those whom everybody trusts, as PEM. */
+  readonly authorities?: readonly string[] | undefined;
   /** What is held of the answers that are read as one text. */
   readonly memory: StoreShare;
   /** Whether the endpoint is one of whose errors only what a store says itself is reported. */
@@ -79,9 +81,9 @@ export class HttpClient {
   constructor(authorize: Authorize, options: HttpOptions) {
     this.#authorize = authorize;
     this.#options = options;
-    const { silenceMs, allowed } = options;
+    const { silenceMs } = options;
     this.#agent = new Agent({
-      connect: allowed === undefined ? { timeout: silenceMs } : guardedConnector(allowed, silenceMs),
+      connect: storeConnector(options),
       headersTimeout: silenceMs,
       bodyTimeout: silenceMs,
       connections: 8,

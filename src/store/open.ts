@@ -51,11 +51,11 @@ export async function openStore(
   secret: SecretData | undefined,
   options: OpenOptions = {},
 ): Promise<Store> {
-  const { silenceMs, attempts, allowed } = options;
+  const { silenceMs, attempts, allowed, authorities } = options;
   const memory = options.memory ?? new StoreMemory().share('');
   const http = {
     ...DEFAULTS,
-    ...withoutUndefined<Partial<HttpOptions>>({ silenceMs, attempts, allowed }),
+    ...withoutUndefined<Partial<HttpOptions>>({ silenceMs, attempts, allowed, authorities }),
     memory,
     isForeign: isForeign(spec, secret, allowed),
   };

@@ -17,7 +17,7 @@ import {
 } from '@aws-sdk/client-s3';
 import type { Opening, StoreSpec } from './opening.ts';
 import { atMostObjects, heldAtMost } from './at-most.ts';
-import { guardedAgents } from './guard.ts';
+import { storeAgents } from './guard.ts';
 import type { HttpOptions } from './http.ts';
 import type { StoreShare } from './memory.ts';
 import { endpointUrl, splitPath } from './names.ts';
@@ -223,8 +223,6 @@ class S3Protocol implements Protocol {
  */
 function clientConfig(options: S3Options): S3ClientConfig {
   const { endpoint, region, credentials, http } = options;
-  const agent = { maxSockets: CONNECTIONS, keepAlive: true };
-  const plain = { httpAgent: agent, httpsAgent: agent };
   const checksums = endpoint === undefined ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
   return {
     ...(endpoint && { endpoint: endpoint.href }),
@@ -246,7 +244,7 @@ function clientConfig(options: S3Options): S3ClientConfig {
     requestHandler: {
       connectionTimeout: http.silenceMs,
       socketTimeout: http.silenceMs,
-      ...(http.allowed === undefined ? plain : guardedAgents(http.allowed, CONNECTIONS)),
+      ...storeAgents(http, CONNECTIONS),
     },
   };
 }

@@ -95,7 +95,7 @@ function wordsOf({ code, message }: Said, isKnown: boolean): string {
 function notReachable(what: string, code: StoreErrorCode): StoreError {
   return new StoreError(
     code,
-    `${what} failed: the endpoint is not reachable as a store: check its host, port and scheme (https:// where none is written); for details, add its host to STORE_ADDRESSES_ALLOWED of the operator`,
+    `${what} failed: the endpoint is not reachable as a store: check its host, port and scheme (https:// where none is written), and whether caSecret must name the authority of its certificate; for details, add its host to STORE_ADDRESSES_ALLOWED of the operator`,
   );
 }
 
@@ -120,7 +120,9 @@ export function connectionError(error: unknown, what: string, how: TranslationOp
     return new StoreError('timeout', `${what} failed: the store stopped answering (${fault})`);
   if (isPassingFault(error)) return new StoreError('unavailable', `${what} failed: no connection (${fault})`);
   const certificate = /CERT|SELF_SIGNED|UNABLE_TO_/.test(fault);
-  const advice = certificate ? ': the certificate of the endpoint is not trusted' : '';
+  const advice = certificate
+    ? ': the certificate of the endpoint is not trusted: name a Secret with the authority that signed it in caSecret'
+    : '';
   return new StoreError(
     certificate ? 'invalid' : 'other',
     how.redact(`${what} failed with ${fault}${advice}`),

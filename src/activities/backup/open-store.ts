@@ -1,6 +1,7 @@
 /** Opens the store that a backup names, with the credentials that its Secret holds. What it opens is to be closed. */
+import { X509Certificate } from 'node:crypto';
 import { storeRow } from '../../api/stores.ts';
-import { secretNameOf, storeBlock } from '../../api/derived/store-of-specification.ts';
+import { authoritiesSecretOf, secretNameOf, storeBlock } from '../../api/derived/store-of-specification.ts';
 import type { StoreOwner } from '../runtime/dependencies.ts';
 import type { KubeClient, KubeObject } from '../../kube/port.ts';
 import { AllowedAddresses } from '../../store/addresses.ts';
@@ -12,6 +13,9 @@ import { pullingFor } from './claim-pull.ts';
 import { type ClaimStoreDeps, openClaim } from './claim-store.ts';
 import { BackupFailure } from './failure.ts';
 import { hostsOfSecret } from './secret-hosts.ts';
+
+/** Of the Secret that caSecret names. */
+const AUTHORITIES_KEY = 'ca.crt';
 
 export interface StoreDeps extends ClaimStoreDeps {
   /** Whose resources may reach a store with the identity of the operator's pod; `*`: everybody's. */
@@ -38,9 +42,10 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
     }
     const secret = secretNameOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);
-    const common = { allowed, environment, memory: memory.share(namespace) };
+    const authorities = await readAuthorities(deps.kube, namespace, spec);
+    const common = { allowed, authorities, environment, memory: memory.share(namespace) };
     if (secret === undefined) return openStore(storeSpec(spec), undefined, common);
-    const object = await readSecret(deps.kube, namespace, secret);
+    const object = await readSecret(deps.kube, { namespace, name: secret }, 'credentials');
     const secretHosts = hostsOfSecret(object, deps.credentialHosts);
     return openStore(storeSpec(spec), dataOf(object), { ...common, secretHosts });
   };
@@ -74,15 +79,47 @@ function storeSpec(spec: StoreOwner['spec']): StoreSpec {
 }
 
 /** Its values stay within the activity that reads them. */
-async function readSecret(kube: KubeClient, namespace: string, name: string): Promise<KubeObject> {
+async function readSecret(
+  kube: KubeClient,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  what: 'credentials' | 'authorities',
+): Promise<KubeObject> {
   const object = await kube.get({ ...SECRET, namespace, name });
   if (object === undefined) {
     throw new BackupFailure(
       'later',
-      `Secret ${namespace}/${name} with the credentials of the store does not exist: create it`,
+      `Secret ${namespace}/${name} with the ${what} of the store does not exist: create it`,
     );
   }
   return object;
+}
+
+/** One certificate of several in a file. */
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The authorities that may have signed the certificate of the endpoint, as PEM. */
+async function readAuthorities(
+  kube: KubeClient,
+  namespace: string,
+  spec: StoreOwner['spec'],
+): Promise<readonly string[] | undefined> {
+  const name = authoritiesSecretOf(spec);
+  if (name === undefined) return undefined;
+  const object = await readSecret(kube, { namespace, name }, 'authorities');
+  const found = dataOf(object)[AUTHORITIES_KEY]?.match(CERTIFICATE) ?? [];
+  if (found.length > 0 && found.every(isCertificate)) return found;
+  throw new StoreError(
+    'invalid',
+    `Secret ${namespace}/${name}, which ${storeRow(spec.storageType)?.block}.caSecret names, has no certificates in PEM in its key ${AUTHORITIES_KEY}: put those of the authority of the endpoint there`,
+  );
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 function dataOf(object: KubeObject): Readonly<Record<string, string>> {

@@ -12,6 +12,7 @@ interface AnyBlock {
   readonly path: string;
   readonly claim?: string;
   readonly endpoint?: string;
+  readonly caSecret?: string;
   readonly region?: string;
 }
 
@@ -25,6 +26,11 @@ export function storeBlock(spec: StoreBlocks, type: string): AnyBlock | undefine
 export function blocksOf(spec: StoreBlocks): StoreBlocks {
   const there = STORE_ROWS.map(({ block }) => block as BlockName).filter(block => spec[block] !== undefined);
   return Object.fromEntries(there.map(block => [block, spec[block]]));
+}
+
+/** The Secret with the authorities of the store's endpoint. Undefined: none is named. */
+export function authoritiesSecretOf(spec: StoreOfSpec): string | undefined {
+  return storeBlock(spec, spec.storageType)?.caSecret || undefined;
 }
 
 /** The Secret with the credentials of the store. Undefined: none is named. */

@@ -42,6 +42,9 @@ function objectStore<Type extends ObjectStoreType, More extends z.ZodRawShape>(t
       path: objectPath(container),
       ...(named as Record<(typeof STORES)[Type]['secret']['field'], z.ZodOptional<z.ZodString>>),
       endpoint: endpoint(server.description).optional(),
+      caSecret: secretName(
+        'Secret with the key ca.crt: authorities, as PEM, that may have signed the certificate of the endpoint. Empty: those that everybody trusts.',
+      ).optional(),
       ...more,
     })
     .describe(description)

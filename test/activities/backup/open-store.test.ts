@@ -5,6 +5,8 @@ import type { StoreOwner } from '../../../src/activities/runtime/dependencies.ts
 import { StoreMemory } from '../../../src/store/memory.ts';
 import { FakeKube } from '../../fakes/kubernetes/kube.ts';
 import { PassingTime } from '../../fakes/waiting.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { secret, TestAuthority } from '../../fakes/certificates.ts';
 import { messageOf } from '../../../src/api/values/message-of.ts';
 
 const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
@@ -16,8 +18,13 @@ const BLOCKS: Record<'S3' | 'ABS' | 'GCS', StoreOwner['spec']> = {
   GCS: { storageType: 'GCS', gcs: { path: 'bucket/key', gcpSecret: '' } },
 };
 
-async function opened(identityNamespaces: readonly string[], spec: StoreOwner['spec']): Promise<string> {
+async function opened(
+  identityNamespaces: readonly string[],
+  spec: StoreOwner['spec'],
+  secrets: readonly KubeObject[] = [],
+): Promise<string> {
   const kube = new FakeKube({});
+  for (const each of secrets) await kube.as('kubectl').create(each);
   const open = storeOpener({
     kube,
     now: () => 0,
@@ -55,4 +62,38 @@ it('OSS needs its Secret wherever it is', async () => {
   expect(await opened(['*'], { storageType: 'OSS', oss: { path: 'bucket/key' } })).toBe(
     'OSS needs a Secret: name it in oss.ossSecret',
   );
+});
+
+describe('the Secret with the authorities of the endpoint', () => {
+  const spec: StoreOwner['spec'] = {
+    storageType: 'S3',
+    s3: {
+      path: 'bucket/key',
+      region: 'eu-west-3',
+      endpoint: 'https://objects.shop',
+      caSecret: 'authorities',
+    },
+  };
+
+  it('is used when it has certificates, also several', async () => {
+    const [one, two] = await Promise.all(['one', 'two'].map(name => TestAuthority.create(name)));
+    const pem = `# ours\n${one?.pair.cert}\n${two?.pair.cert}`;
+    expect(await opened(['*'], spec, [secret('shop', 'authorities', { 'ca.crt': pem })])).toBe('opened');
+  });
+
+  it('is waited for', async () => {
+    expect(await opened(['*'], spec)).toBe(
+      'Secret shop/authorities with the authorities of the store does not exist: create it',
+    );
+  });
+
+  it.each([
+    {},
+    { 'ca.crt': 'canary' },
+    { 'ca.crt': '-----BEGIN CERTIFICATE-----\ncanary\n-----END CERTIFICATE-----' },
+  ])('is refused without certificates: %o', async texts => {
+    expect(await opened(['*'], spec, [secret('shop', 'authorities', texts)])).toBe(
+      'Secret shop/authorities, which s3.caSecret names, has no certificates in PEM in its key ca.crt: put those of the authority of the endpoint there',
+    );
+  });
 });
