@@ -183,7 +183,7 @@ export const CLUSTERS: Group = {
           'kubectl -n $NS describe pvc -l etcd_cluster=$NAME',
         ],
         act: [
-          '`ExpansionNotAllowed`: set `allowVolumeExpansion` on the StorageClass if its driver can do it; otherwise restore a backup into a new cluster.',
+          '`ExpansionNotAllowed`: set `allowVolumeExpansion` on the StorageClass if its driver can do it; otherwise [move the members](move-volumes.md) to another class.',
           '`ResizeFailed`: read the events of the claim ([expanding volumes](storage.md#expanding-volumes)).',
         ],
         ends: 'When every volume has the requested size.',

@@ -16,6 +16,7 @@ const GOOD_WHEN_TRUE: readonly string[] = [
   'TLSReady',
   'Durable',
   'StorageResized',
+  'VolumesReplaced',
   // Waiting is as asked, being refused is not.
   'RestorePending',
 ] satisfies ConditionType[];

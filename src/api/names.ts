@@ -100,6 +100,8 @@ export const ANNOTATION_TAKEN_UP = `${GROUP}/taken-up`;
 export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 /** Of claims: their own uid. A copy, which has another one, is not the claim that the member had. */
 export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
+/** Of claims: the StorageClass that was asked for when it was made; another one may have been given. */
+export const ANNOTATION_STORAGE_CLASS = `${GROUP}/storage-class`;
 /** Of pods: who does something heavy to the member now, one at a time (activities/runtime/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of pods: when the operator last defragmented their member, RFC 3339. */

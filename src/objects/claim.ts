@@ -1,6 +1,12 @@
 /** The claim that holds one member's data. Pure. */
 import { withDefaults } from '../api/defaults/etcd-cluster.ts';
-import { ANNOTATION_DATA_VERSION, claimName, isReservedKey, memberLabels } from '../api/names.ts';
+import {
+  ANNOTATION_DATA_VERSION,
+  ANNOTATION_STORAGE_CLASS,
+  claimName,
+  isReservedKey,
+  memberLabels,
+} from '../api/names.ts';
 import type { EtcdCluster } from '../api/schemas/types.ts';
 import { withoutUndefined } from '../api/values/without-undefined.ts';
 import { type ManifestObject, memberAnnotations } from './manifest.ts';
@@ -38,7 +44,10 @@ export function memberClaim(cluster: EtcdCluster, member: ClaimMember): Manifest
       annotations: {
         ...notOurs(metadata?.annotations),
         ...memberAnnotations({ name, token }),
-        ...withoutUndefined({ [ANNOTATION_DATA_VERSION]: version }),
+        ...withoutUndefined({
+          [ANNOTATION_DATA_VERSION]: version,
+          [ANNOTATION_STORAGE_CLASS]: spec?.storageClassName,
+        }),
       },
     },
     spec: {

@@ -1,6 +1,7 @@
 /** The operator killed at API calls of an operation: the cluster ends up as it would have without that. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
 import {
   condition,
   created,
@@ -48,6 +49,45 @@ describe('a rollout', LONG, () => {
       expect(world.etcd.clusters).toHaveLength(1);
       expect(voters(world)).toHaveLength(3);
       expect(deletions.every(({ serving, leads }) => serving === 3 && !leads)).toBe(true);
+    }
+  });
+});
+
+describe('a move to another StorageClass', LONG, () => {
+  const classed = (storageClassName: string): EtcdClusterSpec => ({
+    storage: { volumeClaimTemplate: { spec: { storageClassName } } },
+  });
+  async function quiet(): Promise<OperatorWorld> {
+    const world = await created({ size: 1, ...classed('standard') });
+    const fast = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' } };
+    await world.kube.create(fast as WritableObject);
+    world.now += 60_000;
+    return world;
+  }
+
+  /** Of one member, which leads: with more the same happens more often. */
+  it('ends the same', async () => {
+    const undisturbed = await quiet();
+    const start = undisturbed.calls;
+    await settle(undisturbed, classed('fast'));
+    expect(condition(undisturbed, 'VolumesReplaced')).toMatchObject({ status: 'True' });
+    for (let at = 1; at <= undisturbed.calls - start; at += 9) {
+      const world = await quiet();
+      await edit(world, classed('fast'));
+      world.kill({ at: world.calls + at });
+      await world.run();
+      await world.run();
+      const claims = world.kube.all('PersistentVolumeClaim');
+      expect(claims.map(({ spec }) => spec)).toMatchObject([{ storageClassName: 'fast' }]);
+      expect(claims.map(({ metadata }) => metadata.name)).not.toContain('example-0');
+      expect(voters(world)).toHaveLength(1);
+      expect(world.cluster.status).toMatchObject({
+        ready: '1/1',
+        phase: 'Running',
+        storage: { storageClassName: 'fast' },
+      });
+      expect(world.cluster.status.replacements ?? []).toEqual([]);
+      expect(condition(world, 'VolumesReplaced')).toMatchObject({ status: 'True' });
     }
   });
 });

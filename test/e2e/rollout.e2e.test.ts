@@ -224,7 +224,7 @@ describe('volumes', () => {
     expect(await uidsOf(podsOf(world, NAMESPACE, NAME))).toEqual(before);
   }, 480_000);
 
-  test('of a class that cannot grow stay, and the cluster says so until the request is taken back', async () => {
+  test('of a class that cannot grow stay, and the cluster says so until the request is taken back, or made of another class', async () => {
     const fixed = { namespace: NAMESPACE, name: 'fixed' };
     await world.kube.apply(
       manifest(NAMESPACE, 'fixed', { size: 1, version: '3.6.16', storage: claimOf('fixed', '256Mi') }),
@@ -240,12 +240,18 @@ describe('volumes', () => {
     expect((await claimsOf(world, NAMESPACE, 'fixed'))[0]?.['spec']).toMatchObject({
       resources: { requests: { storage: '256Mi' } },
     });
-    // Less than it has is refused; what it has may be asked for again, and then nothing is left to be done.
-    await expect(edit({ storage: claimOf('fixed', '100Mi') }, 'fixed')).rejects.toThrow('cannot be shrunk');
+    // What it has may be asked for again, and then nothing is left to be done.
     await edit({ storage: claimOf('fixed', '256Mi') }, 'fixed');
     await awaitCondition(world, fixed, { type: 'StorageResized', timeoutMs: 30_000 });
     await awaitCondition(world, fixed, { type: 'Ready', timeoutMs: 30_000 });
-  }, 240_000);
+    // Another class takes another volume, which takes another member.
+    await edit({ storage: claimOf('standard', '300Mi') }, 'fixed');
+    const moved = await awaitCondition(world, fixed, { type: 'VolumesReplaced', timeoutMs: 120_000 });
+    expect(moved.status?.storage).toMatchObject({ storageClassName: 'standard', size: '300Mi' });
+    const claims = await claimsOf(world, NAMESPACE, 'fixed');
+    expect(claims.map(({ metadata }) => metadata.name)).toContain('fixed-1');
+    expect(moved.status?.members?.ready).toEqual(['fixed-1']);
+  }, 360_000);
 });
 
 describe('hibernation', () => {

@@ -178,7 +178,7 @@ function seen(then: EtcdCluster, now: EtcdCluster): Observation {
       pods: sleeps ? [] : pods,
       claims: names.map(name => {
         const { labels } = memberClaim(then, { name, token: TOKEN }).metadata;
-        return aClaim({ name, version: RUNS, requested: '40Gi', labels });
+        return aClaim({ name, version: RUNS, requested: '40Gi', storageClassName: 'fast', labels });
       }),
       peerService: object(peerService),
       clientService: object(clientService),

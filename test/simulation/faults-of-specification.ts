@@ -39,6 +39,21 @@ const claimsLabelled: Fault = (world, random) => {
   return labels.tier;
 };
 
+/** Users want volumes of another class, which exists or is made later, or not at all until it is taken back. */
+const classChanged: Fault = (world, random) => {
+  if (!world.hasTemplate) return undefined;
+  const storageClassName = random.pick(['standard', 'fast', 'fast']) ?? '';
+  const isThere = world.kube.all(CLASS).some(({ metadata }) => metadata.name === storageClassName);
+  if (!isThere && random.chance(0.7)) makeClass(world, storageClassName);
+  world.edit({ storage: { volumeClaimTemplate: { spec: { storageClassName } } } });
+  return storageClassName;
+};
+
+function makeClass({ kube }: SimWorld, name: string): void {
+  const object = { apiVersion: 'storage.k8s.io/v1', kind: CLASS, metadata: { name } };
+  kube.create({ ...object, provisioner: 'example.com/disk', allowVolumeExpansion: true } as WritableObject);
+}
+
 /** The storage driver cannot, or may not, enlarge a volume; or it can again. */
 const growthRefused: Fault = (world, random) => {
   if (random.chance(0.5)) {
@@ -99,6 +114,10 @@ export function mendSpecification(world: SimWorld): void {
   const { app: __, ...labels } = pod?.labels ?? {};
   const mended = { ...spec, pod: { ...pod, labels }, ...(world.tls && { TLS: world.tls }) };
   if (JSON.stringify(mended) !== JSON.stringify(world.spec)) kube.change(resource, { spec: mended });
+  const { storageClassName } = spec.storage?.volumeClaimTemplate?.spec ?? {};
+  const classes = kube.all(CLASS);
+  if (storageClassName !== undefined && !classes.some(({ metadata }) => metadata.name === storageClassName))
+    makeClass(world, storageClassName);
   for (const found of kube.all(CLASS)) kube.change(found, { allowVolumeExpansion: true });
   for (const object of [...kube.all('Service'), ...kube.all('PodDisruptionBudget')])
     if (isForeign(object)) kube.delete(object.kind, object.metadata.name);
@@ -107,6 +126,7 @@ export function mendSpecification(world: SimWorld): void {
 export const faultsOfSpecification = {
   policyChanged,
   claimsLabelled,
+  classChanged,
   growthRefused,
   nameTaken,
   specBroken,

@@ -15,6 +15,7 @@ import { authorityComplaints, certificatesAreGood } from '../../src/planner/chec
 import { consentTo } from '../../src/planner/checks/consent.ts';
 import { lossOfClaim, saysEmpty } from '../../src/planner/checks/evidence.ts';
 import { hasRoom } from '../../src/planner/checks/space.ts';
+import { newVolumesFit } from '../../src/planner/checks/outdated-volumes.ts';
 import { nextMemberMayGo, unequal } from '../../src/planner/checks/gates.ts';
 import { membersWithoutPod, usableClaim } from '../../src/planner/checks/missing-pods.ts';
 import { membersAreOurs } from '../../src/planner/checks/obstacles.ts';
@@ -217,6 +218,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'sleepIsWantedWhileAClaimGoes',
     ANY_CLAIM,
     GOING_CLAIM_STAYS,
+  ),
+  without(
+    'members are replaced for a StorageClass that does not exist',
+    'storageClassChanges',
+    returns(newVolumesFit, undefined),
   ),
   without('voters are not sealed', 'podIsToldToBootstrap', returns(planSealing, undefined)),
   without(

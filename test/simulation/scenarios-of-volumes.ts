@@ -1,5 +1,7 @@
 /** Scenarios about what members keep their data on: see scenarios.ts. */
 import { ANNOTATION_INITIAL_CLUSTER, ANNOTATION_INITIAL_CLUSTER_STATE } from '../../src/api/names.ts';
+import type { EtcdClusterStatus, StorageStatus } from '../../src/api/schemas/types.ts';
+import type { WritableObject } from '../../src/kube/port.ts';
 import { Breach } from './invariants.ts';
 import { nodeOf } from './sim-nodes.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
@@ -30,7 +32,92 @@ async function statusIsWiped(scripted: ScriptedWorld): Promise<void> {
   }
 }
 
+const classed = (storageClassName: string, storage = '8Gi') => ({
+  storage: { volumeClaimTemplate: { spec: { storageClassName, resources: { requests: { storage } } } } },
+});
+
+/** Somebody makes the class that the members are to move to. */
+function makeClass({ world }: ScriptedWorld, name: string): void {
+  const object = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name } };
+  world.kube.create({ ...object, provisioner: 'example.com/disk' } as WritableObject);
+  world.wake();
+}
+
+function recordedStorage({ world }: ScriptedWorld): Partial<StorageStatus> {
+  const status = (world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+  return status.storage ?? {};
+}
+
+/** Throws a Breach unless every voter has a claim of this class and size. */
+function haveVolumes(scripted: ScriptedWorld, storageClassName: string, storage = '8Gi'): void {
+  for (const { name } of scripted.voters()) {
+    const spec = scripted.claim(name)['spec'] as {
+      storageClassName?: string;
+      resources: { requests: { storage: string } };
+    };
+    if (spec.storageClassName !== storageClassName || spec.resources.requests.storage !== storage)
+      throw new Breach(`${name} has a claim of ${spec.storageClassName}, ${spec.resources.requests.storage}`);
+  }
+}
+
 export const volumeScenarios = {
+  /** To one that does not exist: nobody is touched for it. */
+  async storageClassChanges(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3, ...classed('standard') });
+    const before = scripted.voters().map(({ id }) => id);
+    scripted.world.edit(classed('fast'));
+    await scripted.blockedBy('StorageClassMissing');
+    await scripted.pass(A_WHILE);
+    if (scripted.voters().some(({ id }) => !before.includes(id)) || scripted.learner() !== undefined)
+      throw new Breach('a member was replaced for a class that does not exist');
+    makeClass(scripted, 'fast');
+    await scripted.until('every member moved', () =>
+      scripted.voters().every(({ id }) => !before.includes(id)),
+    );
+    await scripted.rest();
+    haveVolumes(scripted, 'fast');
+  },
+
+  /** Smaller, and with less than the members hold not at all. */
+  async volumesAreToBeSmaller(scripted: ScriptedWorld) {
+    await scripted.create({ size: 2, ...classed('standard') });
+    scripted.world.edit(classed('standard', '4Gi'));
+    await scripted.until('both have small volumes', () => recordedStorage(scripted).size === '4Gi');
+    await scripted.rest();
+    haveVolumes(scripted, 'standard', '4Gi');
+    scripted.world.edit(classed('standard', '1Mi'));
+    await scripted.blockedBy('VolumesTooSmall');
+    scripted.world.edit(classed('standard', '4Gi'));
+    await scripted.rest();
+  },
+
+  /** The members that are left stay, and the one that moved moves back. */
+  async storageClassIsTakenBack(scripted: ScriptedWorld) {
+    makeClass(scripted, 'fast');
+    await scripted.create({ size: 3, ...classed('standard') });
+    const first = scripted.follower().name;
+    const stay = scripted.voters().length;
+    scripted.world.edit(classed('fast'));
+    await scripted.until('one has moved', () => scripted.voters().every(({ name }) => name !== first));
+    scripted.world.edit(classed('standard'));
+    await scripted.rest();
+    haveVolumes(scripted, 'standard');
+    if (scripted.voters().length !== stay) throw new Breach('a member is missing');
+  },
+
+  async storageClassChangesWhileOneIsAway(scripted: ScriptedWorld) {
+    makeClass(scripted, 'fast');
+    await scripted.create({ size: 3, ...classed('standard') });
+    const process = scripted.follower();
+    scripted.world.etcd.set(process, { frozen: true });
+    scripted.world.edit(classed('fast'));
+    await scripted.pass(A_WHILE);
+    scripted.world.etcd.set(process, { frozen: false });
+    await scripted.until('all have moved', () => recordedStorage(scripted).storageClassName === 'fast');
+    await scripted.rest();
+    haveVolumes(scripted, 'fast');
+  },
+
   /** Of the two that make the quorum one is not known while its claim says nothing of itself. */
   async stampsComeBackAfterTheStatusWasLost(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });

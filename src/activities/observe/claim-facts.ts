@@ -10,6 +10,7 @@ import {
   ANNOTATION_LEFT_BY,
   ANNOTATION_REMOVAL,
   ANNOTATION_STOPPED,
+  ANNOTATION_STORAGE_CLASS,
   isNameOfMember,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -40,13 +41,21 @@ export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
     phase: status.phase ?? 'Pending',
     requested: spec.resources?.requests?.storage,
     capacity: status.capacity?.storage,
-    storageClassName: spec.storageClassName,
+    ...classOf(claim),
     resizing: resizingOf(status),
     labels: metadata.labels,
     annotations: metadata.annotations,
     deleting: metadata.deletionTimestamp !== undefined,
     stopped: metadata.annotations?.[ANNOTATION_STOPPED],
     ...removalNotes(metadata.annotations),
+  };
+}
+
+/** Its class, and the one that was asked for. */
+function classOf({ metadata, spec }: KubeObject): Pick<ClaimFacts, 'storageClassName' | 'requestedClass'> {
+  return {
+    storageClassName: (spec as ClaimSpec | undefined)?.storageClassName,
+    requestedClass: metadata.annotations?.[ANNOTATION_STORAGE_CLASS],
   };
 }
 

@@ -44,7 +44,7 @@ import { type ClusterAddress, countKeys, probeMembers, readHistory } from './pro
 import { learnersReceiving } from './reception.ts';
 import { readCluster } from '../resource/read-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
-import { classIsOpen, findDefaultStorageClass, withExpandable } from './storage-classes.ts';
+import { askedClassExists, classIsOpen, findDefaultStorageClass, withExpandable } from './storage-classes.ts';
 import { withHomes } from './volume-hosts.ts';
 
 type Ports = Pick<Dependencies, 'kube' | 'etcd' | 'now' | 'clockAheadMs' | 'largeNamespaces'> & {
@@ -222,7 +222,10 @@ export function clusterFacts(cluster: EtcdCluster): ClusterFacts {
   };
 }
 
-type Owned = Pick<Observation, 'pods' | 'claims' | 'peerService' | 'clientService' | 'disruptionBudget'>;
+type Owned = Pick<
+  Observation,
+  'pods' | 'claims' | 'storageClassExists' | 'peerService' | 'clientService' | 'disruptionBudget'
+>;
 
 async function ownedObjects(
   kube: KubeClient,
@@ -265,9 +268,11 @@ async function ownedObjects(
   );
   const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
   const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
+  const storageClassExists = await askedClassExists(kube, cluster, homes);
   return {
     pods: seenPods,
     claims: await withExpandable(kube, cluster, homes),
+    ...(storageClassExists !== undefined && { storageClassExists }),
     peerService: objectFacts(peer, uid, buildPeerService(cluster.object)),
     clientService: serviceFacts(client, pods, { ownerUid: uid, wanted: buildClientService(cluster.object) }),
     disruptionBudget: budgetFacts(budget, uid, number => buildDisruptionBudget(cluster.object, number)),

@@ -1,6 +1,7 @@
 /** What StorageClasses say: which one is the default, and which let volumes grow. */
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
+import { classAskedFor, hasOtherClass } from '../../planner/checks/outdated-volumes.ts';
 import { askedSize, isSmaller } from '../../planner/checks/volume-sizes.ts';
 import type { ClaimFacts, ClusterFacts } from '../../planner/model/observation.ts';
 
@@ -22,6 +23,17 @@ export async function withExpandable(
   const { items } = await kube.list(STORAGE_CLASS);
   const growing = items.filter(item => item['allowVolumeExpansion'] === true).map(item => item.metadata.name);
   return claims.map(claim => ({ ...claim, expandable: growing.includes(claim.storageClassName ?? '') }));
+}
+
+/** Whether the class exists that members are to move to; undefined when none is asked for, or all have it. */
+export async function askedClassExists(
+  kube: KubeClient,
+  cluster: ClusterFacts,
+  claims: readonly ClaimFacts[],
+): Promise<boolean | undefined> {
+  if (!hasOtherClass(cluster, claims)) return undefined;
+  const { items } = await kube.list(STORAGE_CLASS);
+  return items.some(({ metadata }) => metadata.name === classAskedFor(cluster));
 }
 
 /**

@@ -195,11 +195,21 @@ export const STATE_CONDITIONS = {
       Resizing: ['Volumes are being expanded; members keep running.', WAIT],
       ExpansionNotAllowed: [
         'A volume is smaller than requested, and its StorageClass does not allow expansion.',
-        'Set allowVolumeExpansion on the StorageClass if its driver supports it; otherwise create a new cluster and restore a backup into it.',
+        'Set allowVolumeExpansion on the StorageClass if its driver supports it; otherwise write another class into spec.storage, which replaces the members (docs/operations/move-volumes.md).',
       ],
       ResizeFailed: [
         'Kubernetes could not expand a volume.',
         'Read the message and the events of the claim; the driver retries automatically.',
+      ],
+    },
+  },
+  /** Have the members volumes of the class and size asked for? Said once they had not. */
+  VolumesReplaced: {
+    True: { AllReplaced: ['Every member has a volume of the requested StorageClass and size.'] },
+    False: {
+      Replacing: [
+        'Members have volumes of another StorageClass, or larger ones, than requested. They are replaced one at a time; the message names those that are left.',
+        'Nothing; if the condition Progressing says that it is blocked, read its message.',
       ],
     },
   },

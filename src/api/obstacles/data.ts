@@ -35,6 +35,14 @@ export const DATA_OBSTACLES = {
     'The members keep their data in their pods, which hibernation would delete.',
     'Set spec.hibernated to false.',
   ],
+  StorageClassMissing: [
+    'spec.storage names a StorageClass that does not exist. No member is replaced.',
+    'Create the StorageClass, or write the former one into spec.storage.',
+  ],
+  VolumesTooSmall: [
+    'spec.storage asks for volumes that are smaller than what the members hold. No member is replaced.',
+    'Ask for a larger size, or defragment the members.',
+  ],
   DatabaseNearlyFull: [
     'A database is nearly as large as its quota.',
     'Raise spec.etcd.quotaBackendBytes, or compact and defragment.',

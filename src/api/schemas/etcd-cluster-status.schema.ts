@@ -289,7 +289,11 @@ export const clusterStatus = z
     settings: rawObject(
       'The last value of each field of the specification; it stays in force when the field is omitted.',
     ).optional(),
-    storage: storage.describe('Where members keep their data; decided once.').optional(),
+    storage: storage
+      .describe(
+        'Where members keep their data. The kind is decided once; class and size are those that every volume has.',
+      )
+      .optional(),
     tls: tls.describe('How traffic is secured; absent: plain text.').optional(),
     lastBackup: z
       .object({

@@ -1,6 +1,6 @@
-/** spec.storage: where members keep their data, and the rules that volumes cannot be shrunk or moved. */
+/** spec.storage: where members keep their data, and the rule that members do not move between volumes and their pods. */
 import * as z from 'zod';
-import { DEFAULT_CLAIM_SIZE, DEFAULT_RETAIN_DEAD_MEMBER } from './default-values.ts';
+import { DEFAULT_RETAIN_DEAD_MEMBER } from './default-values.ts';
 import {
   amounts,
   type CelRule,
@@ -17,7 +17,7 @@ import {
 const SIZE = cel(
   intOrString(
     32,
-    'Size of the volume, such as 8Gi. It can be raised later, and lowered only to the size that every volume has (status.storage.size).',
+    'Size of the volume, such as 8Gi. When it is raised, volumes are expanded; when it is lowered below status.storage.size, members are replaced one at a time by members with smaller volumes.',
   ),
   {
     rule: "isQuantity(string(self)) && quantity(string(self)).isGreaterThan(quantity('0'))",
@@ -35,7 +35,7 @@ export const CLAIM_SPEC = partlyRaw(
       .optional(),
     storageClassName: text(
       253,
-      'StorageClass of the volume. Absent: the default class. It cannot be changed later.',
+      'StorageClass of the volume. Absent: the default class. When it is changed, members are replaced one at a time by members with volumes of the new class.',
     ).optional(),
     resources: partlyRaw(
       {
@@ -63,7 +63,7 @@ export const storage = cel(
           spec: CLAIM_SPEC,
         })
         .describe(
-          'One claim for each member, which outlives its pod. Its size may grow later, its class may not change.',
+          'One claim for each member, which outlives its pod. Volumes are expanded when a larger size is asked for; for another class, or a smaller size, members are replaced one at a time.',
         )
         .optional(),
       emptyDir: z
@@ -96,55 +96,11 @@ export const storage = cel(
   },
 );
 
-/** CEL: the claim that a specification asks for has the field `path`. */
-function claimPaths(object: string): {
-  template: string;
-  policy: string;
-  hasTemplate: string;
-  hasPolicy: string;
-} {
-  const template = `${object}.storage.volumeClaimTemplate`;
-  const policy = `${object}.pod.persistentVolumeClaimSpec`;
-  return {
-    template: `${template}.spec`,
-    policy,
-    hasTemplate: `(has(${object}.storage) && has(${template}))`,
-    hasPolicy: `(has(${object}.pod) && has(${policy}))`,
-  };
-}
-
+/** CEL: the specification asks for claims, in one of the two forms. */
 const hasClaim = (object: string): string =>
-  `(${claimPaths(object).hasTemplate} || ${claimPaths(object).hasPolicy})`;
+  `((has(${object}.storage) && has(${object}.storage.volumeClaimTemplate)) || (has(${object}.pod) && has(${object}.pod.persistentVolumeClaimSpec)))`;
 
 const hasEmptyDir = (object: string): string => `(has(${object}.storage) && has(${object}.storage.emptyDir))`;
-
-/** CEL: `read` of whichever of the two forms names a claim, `otherwise` when that claim does not say. */
-function ofClaim(
-  object: string,
-  read: (claim: string) => { has: string; value: string },
-  otherwise: string,
-): string {
-  const { template, policy, hasTemplate, hasPolicy } = claimPaths(object);
-  const [first, second] = [read(template), read(policy)];
-  return `(${hasTemplate} ? (${first.has} ? ${first.value} : ${otherwise}) : (${hasPolicy} && ${second.has} ? ${second.value} : ${otherwise}))`;
-}
-
-const sizeOf = (object: string): string =>
-  ofClaim(
-    object,
-    claim => ({
-      has: `has(${claim}.resources) && has(${claim}.resources.requests) && has(${claim}.resources.requests.storage)`,
-      value: `string(${claim}.resources.requests.storage)`,
-    }),
-    `'${DEFAULT_CLAIM_SIZE}'`,
-  );
-
-const classOf = (object: string): string =>
-  ofClaim(
-    object,
-    claim => ({ has: `has(${claim}.storageClassName)`, value: `${claim}.storageClassName` }),
-    "''",
-  );
 
 /**
  * Rules between the old and the new object, written for the root of EtcdCluster. `begun` is CEL: something may exist that is not made
@@ -152,24 +108,7 @@ const classOf = (object: string): string =>
  */
 export function storageTransitions(begun: string): readonly CelRule[] {
   const [now, before] = ['self.spec', 'oldSelf.spec'];
-  const bothClaims = `${hasClaim(now)} && ${hasClaim(before)}`;
-  // What every volume has: a size that the storage turned out not to give can be taken back to it.
-  const recorded = 'oldSelf.status.storage.size';
-  const hasSize = `has(oldSelf.status) && has(oldSelf.status.storage) && has(${recorded}) && isQuantity(${recorded})`;
-  const quantities = `isQuantity(${sizeOf(now)}) && isQuantity(${sizeOf(before)})`;
   return [
-    {
-      rule: `!(${begun} && ${bothClaims} && ${quantities}) || quantity(${sizeOf(now)}).compareTo(quantity(${sizeOf(before)})) >= 0 || (${hasSize} && quantity(${sizeOf(now)}).compareTo(quantity(${recorded})) >= 0)`,
-      message:
-        'a volume cannot be shrunk: write the old size or a larger one, or at least status.storage.size, which every volume has; for smaller volumes make a new cluster and restore a backup into it',
-      fieldPath: '.spec',
-    },
-    {
-      rule: `!(${begun} && ${bothClaims}) || ${classOf(now)} == ${classOf(before)}`,
-      message:
-        'the StorageClass of a cluster cannot be changed: write the old one; to move, make a new cluster and restore a backup into it',
-      fieldPath: '.spec',
-    },
     {
       rule: `!(${begun}) || !((${hasEmptyDir(now)} && ${hasClaim(before)}) || (${hasClaim(now)} && ${hasEmptyDir(before)}))`,
       message:

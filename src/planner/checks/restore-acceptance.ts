@@ -27,6 +27,7 @@ import {
   restoreUnderWay,
 } from '../model/restore-of-cluster.ts';
 import { isTotalLoss } from './total-loss.ts';
+import { askedSize, LOG_BYTES } from './volume-sizes.ts';
 
 /**
  * Pods of the cluster's members that are its own no more (somebody took their owner reference away) are nobody's to stop, and would
@@ -54,9 +55,6 @@ const CHECKS: readonly Check[] = [
   certificatesAreGood,
   membersAreCertified,
 ];
-
-/** What etcd writes beside the database: its log, and room to grow. */
-const LOG_BYTES = 256 * 1024 * 1024;
 
 /**
  * Why the restore may not begin; undefined when it may. What is refused once stays refused. Whether what is there may be overwritten
@@ -185,12 +183,17 @@ function sourceFits(situation: Situation, source: RestoreSource): Refusal | unde
       `${cluster.name} stores its data in its pods, but a backup can only be restored onto volumes: to restore into a new cluster, set spec.clusterTemplate with storage.volumeClaimTemplate, and another name in spec.etcdCluster.name`,
     );
   }
-  const size = parseQuantity(storage.size ?? '');
+  return volumeFits(situation, source, askedSize(situation) ?? storage.size ?? '');
+}
+
+/** The volumes are made anew, of the size that the specification asks for. */
+function volumeFits({ cluster }: Situation, source: RestoreSource, asked: string): Refusal | undefined {
+  const size = parseQuantity(asked);
   // For a while the snapshot lies beside the database that is made of it.
   const needed = 2 * source.snapshotSize + LOG_BYTES;
   if (size === undefined || size >= needed) return undefined;
   return refused(
     'VolumeTooSmall',
-    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, but those of ${cluster.name} have ${storage.size}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, then send this EtcdRestore the signal resync`,
+    `a backup of ${source.snapshotSize} bytes needs volumes of at least ${needed} bytes, but those of ${cluster.name} have ${asked}: raise the size in spec.storage.volumeClaimTemplate of the EtcdCluster, then send this EtcdRestore the signal resync`,
   );
 }

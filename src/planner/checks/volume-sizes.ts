@@ -1,9 +1,11 @@
 /** How large the volumes of members are, and how large the specification asks them to be. */
 import { parseBytes } from '../../api/values/quantity.ts';
-import type { StorageStatus } from '../../api/schemas/types.ts';
 import { requestedSize } from '../../objects/storage.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { ClaimFacts, Observation } from '../model/observation.ts';
+
+/** What etcd writes beside the database, in bytes: its log, and room to grow. */
+export const LOG_BYTES = 256 * 1024 * 1024;
 
 /** The size that the specification asks for; undefined when it asks for none or the members have no claims. */
 export function askedSize({ cluster }: Pick<Observation, 'cluster'>): string | undefined {
@@ -28,20 +30,4 @@ export function isSmaller(size: string | undefined, than: string | undefined): b
   if (size === undefined || than === undefined) return false;
   const [bytes, wanted] = [parseBytes(size), parseBytes(than)];
   return bytes !== undefined && wanted !== undefined && bytes < wanted;
-}
-
-/**
- * The recorded storage, with the size that every member's volume has by now: less than that can never be asked for (the CRD), but
- * a size that the storage cannot give may be taken back.
- */
-export function recordedStorage(observation: Observation): StorageStatus | undefined {
-  const { storage } = observation.cluster.status;
-  const size = askedSize(observation);
-  if (storage === undefined || size === undefined || smallClaims(observation).length > 0) return storage;
-  const names = memberNames(observation);
-  const isGrowing = observation.claims.some(
-    claim => claim.owned && names.includes(claim.name) && isSmaller(claim.capacity, size),
-  );
-  if (isGrowing) return storage;
-  return isSmaller(storage.size, size) ? { ...storage, size } : storage;
 }

@@ -171,6 +171,8 @@ export interface ClaimFacts {
   /** The size that its volume has, once it is bound. */
   readonly capacity?: string | undefined;
   readonly storageClassName?: string | undefined;
+  /** The class that the specification named when it was made; absent when it named none, and on claims of a release that did not note it. */
+  readonly requestedClass?: string | undefined;
   /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */
   readonly expandable?: boolean;
   /** As they are, with those that are not the template's. */
@@ -244,6 +246,8 @@ export interface Observation {
   readonly disruptionBudget: BudgetFacts;
   /** The name of the default StorageClass, when the Kubernetes cluster has one. */
   readonly defaultStorageClass: string | undefined;
+  /** Whether the StorageClass that the specification names exists; looked up only while a claim is of another one. */
+  readonly storageClassExists?: boolean | undefined;
   /**
    * Names of all pods and claims of the namespace that look like members of this cluster, whatever created them.
    * Looked up while no incarnation is recorded, for serials are chosen above all of them, and while the recorded one was

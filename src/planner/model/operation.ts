@@ -37,7 +37,11 @@ export interface OperationRow {
   /** Who asked for it, where its own resource says so and not a request. */
   readonly asker?: (situation: Situation) => string | undefined;
   /** What it changes from and to, where it changes one thing: versions, or numbers of members. */
-  readonly change?: (situation: Situation) => { readonly from?: string | undefined; readonly to: string };
+  readonly change?: (
+    situation: Situation,
+  ) => { readonly from?: string | undefined; readonly to: string } | undefined;
+  /** Why it is performed, where that is another reason than its row in src/api/operations.ts gives. */
+  readonly why?: (situation: Situation) => string | undefined;
   /** Further conditions while it is performed. */
   readonly conditions?: (situation: Situation, decision: Work) => ConditionFinding[];
   /** Conditions that it shows whether or not it is performed: what it waits for, or how far it is. */

@@ -33,6 +33,7 @@ import { planTakeUp } from './take-up/index.ts';
 import { planBudget } from './repair/budget.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
 import { planGrowth } from './volumes/growth.ts';
+import { planHeldVolumeReplacement, planVolumeReplacement } from './volumes/replacement.ts';
 
 /** Every operation of src/api/operations.ts, and what it contributes besides its plans; in the order in which their standing conditions are shown. */
 export const OPERATIONS: {
@@ -108,6 +109,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planStamps,
   // It stops no member, and a full volume could stop an upgrade or a rollout.
   planGrowth,
+  // A budget that was raised for the learner would be lowered again. Members that are made anew bring changed settings along, too.
+  planVolumeReplacement,
   // A drain waits for it, also while an upgrade waits for a person; where a member joins, that was done above.
   planBudget,
   // A database near its quota keeps every other member from being touched.
@@ -122,6 +125,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planRefusedHibernation,
   // What is refused is said when nothing is left to do.
   planRefusedUpgrade,
+  // Volumes that cannot be replaced are said when nothing is left to do.
+  planHeldVolumeReplacement,
   // Certificates that cannot be renewed are said when nothing is left to do.
   planHeldCertificates,
 ];

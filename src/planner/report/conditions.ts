@@ -24,6 +24,7 @@ import { type Changing, changingMembers } from './changing.ts';
 import { isWaiting } from '../checks/waiting.ts';
 import { withoutEndpoint } from './endpoints.ts';
 import { growing } from './growing.ts';
+import { replacingVolumes } from './replacing-volumes.ts';
 import type { ObservedMember } from './members.ts';
 import { isRunningOutOfMemory, outOfMemory } from './out-of-memory.ts';
 import { outdatedPods } from './outdated-pods.ts';
@@ -63,6 +64,7 @@ function statesOf(findings: Findings): ConditionFinding[] {
     durable(findings.situation),
     ...backedUp(findings.situation.backups ?? [], findings.situation.now),
     ...growing(findings.situation),
+    ...replacingVolumes(findings.situation),
     ...outdatedPods(findings.situation),
     ...outOfMemory(findings.situation),
     ...changes(findings),

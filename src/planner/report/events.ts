@@ -16,6 +16,7 @@ const REPORTED: readonly string[] = [
   'FieldsIgnored',
   'FieldsKept',
   'StorageResized',
+  'VolumesReplaced',
   'PodsOutdated',
   'OutOfMemory',
   'RestorePending',

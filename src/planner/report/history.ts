@@ -4,6 +4,7 @@ import { OPERATION_FACTS } from '../../api/operations.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { WorkflowState, UserRequest } from '../model/workflow-state.ts';
 import type { Work } from '../model/decision.ts';
+import type { Situation } from '../model/situation.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { Findings } from './conditions.ts';
 
@@ -63,7 +64,7 @@ export function causeOf(
   const change = OPERATIONS[decision.operation].change?.(situation);
   const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(situation);
   const began = before ?? {
-    why: whyOf(decision, request),
+    why: whyOf(situation, decision, request),
     requestedBy: askedBy?.slice(0, LONGEST_NAME),
     from: change?.from,
   };
@@ -76,8 +77,9 @@ export function causeOf(
   });
 }
 
-function whyOf({ operation, plan }: Work, request: UserRequest | undefined): string {
+function whyOf(situation: Situation, { operation, plan }: Work, request: UserRequest | undefined): string {
   const reason = request?.reason === undefined ? '' : `: ${request.reason}`;
-  const why = request === undefined ? OPERATION_FACTS[operation].why : `a person requested it${reason}`;
+  const usual = OPERATIONS[operation].why?.(situation) ?? OPERATION_FACTS[operation].why;
+  const why = request === undefined ? usual : `a person requested it${reason}`;
   return `${why}; first step: ${plan[0]?.summary ?? ''}`.slice(0, LONGEST_TEXT);
 }

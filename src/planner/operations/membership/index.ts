@@ -3,10 +3,12 @@
  * that are proved dead, finish the one learner there is, clear away what removals left, and only then grow or shrink. Claims
  * that a removal left are cleared away after those that follow it: nobody waits for them.
  */
+import type { OperationStatus } from '../../../api/schemas/types.ts';
 import type { OperationRow, RequestedRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
-import { aboutVoter, done } from '../../checks/user-requests.ts';
+import { aboutVoter, askedIds, done } from '../../checks/user-requests.ts';
 import { lossOf } from '../../checks/evidence.ts';
+import { outdatedVolumes, volumesAskedFor, volumesRecorded } from '../../checks/outdated-volumes.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import { abortOf } from '../../checks/aborted.ts';
@@ -87,10 +89,31 @@ export const replaceMember: RequestedRow = {
     },
   }),
   status: situation => ({ replacements: replacementsAfter(situation) }),
+  why: situation => (isForVolumes(situation) ? 'spec.storage asks for other volumes' : undefined),
+  change: situation =>
+    isForVolumes(situation)
+      ? { from: volumesRecorded(situation.cluster), to: volumesAskedFor(situation.cluster) }
+      : undefined,
   conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
-  isReached: (situation, _recorded, isDone) =>
-    isDone ?? (isWhole(situation) && situation.members.every(view => lossOf(situation, view) === undefined)),
+  isReached: (situation, recorded, isDone) => isDone ?? isReplaced(situation, recorded),
 };
+
+/** Members are replaced for their volumes, or were: the operation goes on until what the last one left is cleared away. */
+function isForVolumes(situation: Situation): boolean {
+  const { operation } = situation.cluster.status;
+  if (operation?.type === 'replaceMember') return operation.from !== undefined;
+  const isAsked = askedIds(situation, 'replaceMember').length > 0;
+  return !isAsked && outdatedVolumes(situation).length > 0 && nobodyIsLost(situation);
+}
+
+function isReplaced(situation: Situation, { from }: OperationStatus): boolean {
+  if (from !== undefined && outdatedVolumes(situation).length > 0) return false;
+  return isWhole(situation) && nobodyIsLost(situation);
+}
+
+function nobodyIsLost(situation: Situation): boolean {
+  return situation.members.every(view => lossOf(situation, view) === undefined);
+}
 
 function isWhole({ cluster, members }: Situation): boolean {
   const voters = members.filter(({ isLearner, started }) => !isLearner && started);

@@ -20,6 +20,7 @@ import { isPodGone, saysEmpty } from '../../checks/evidence.ts';
 import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { askedIds } from '../../checks/user-requests.ts';
 import { attribution } from '../../model/workflow-state.ts';
+import { volumeFault } from '../../checks/outdated-volumes.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { PATIENCE_MS, isPending, lastProgress } from './learner-progress.ts';
 import { awaitsSuccessor } from '../../model/replacements.ts';
@@ -52,12 +53,18 @@ function findOperation(situation: Situation): Operation {
   if (askedIds(situation, 'replaceMember').length > 0) return 'replaceMember';
   const { members: views } = situation;
   if (departing(situation) !== undefined) return 'replaceMember';
+  if (isForVolumes(situation)) return 'replaceMember';
   const learner = views.find(view => view.isLearner)?.name;
   const open = (situation.cluster.status.replacements ?? []).some(
     replacement =>
       awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
   );
   return open ? 'replaceMember' : 'scaleCluster';
+}
+
+/** What the last one left whose volume was outdated is cleared away by the same operation, which records from what to what it leads. */
+function isForVolumes({ cluster: { status } }: Situation): boolean {
+  return status.operation?.type === 'replaceMember' && status.operation.from !== undefined;
 }
 
 /** A learner of an operation that somebody aborted is taken back: it never counted, so nothing is lost with it. */
@@ -121,13 +128,18 @@ function delayOf(situation: Situation, learner: MemberView, pod: PodFacts): Lear
   const other = otherClusterOf(situation, learner);
   if (other !== undefined)
     return { reason: `its volume contains the data of another cluster, ${other}`, givenUp: true };
-  if (trouble !== undefined && !learner.started && podChanges(situation, pod).asked.length > 0)
+  if (trouble !== undefined && !learner.started && isMadeOtherwiseNow(situation, learner, pod))
     return { reason: 'it did not start, and the specification has changed since' };
   const isHopeless = isStuck(learner) && now - pod.createdAt > STUCK_MS;
   if (!isHopeless && now - lastProgress(situation, learner, pod) <= PATIENCE_MS) return undefined;
   if (trouble === undefined)
     return { reason: 'it received and applied nothing for 10 minutes', givenUp: true };
   return { reason: `it did not start: ${trouble.reason} (${trouble.message})`, givenUp: true };
+}
+
+function isMadeOtherwiseNow(situation: Situation, { claim }: MemberView, pod: PodFacts): boolean {
+  if (podChanges(situation, pod).asked.length > 0) return true;
+  return claim !== undefined && volumeFault(situation.cluster, claim) !== undefined;
 }
 
 /**

@@ -71,26 +71,37 @@ export const isAboutToAdd = once(situation => {
 });
 
 function planAdd(situation: Situation, views: readonly MemberView[]): Decision {
+  const steps = stepsToAdd(situation, views);
+  const obstacle = addingIsSafe(situation, views);
+  return obstacle === undefined ? operate(operationOf(situation), steps) : blocked(obstacle, steps);
+}
+
+/** A learner, and its promotion. */
+export function stepsToAdd(situation: Situation, views: readonly MemberView[]): Step[] {
   const member = nextMember(situation);
   const expected = views.map(view => view.id);
   const token = situation.cluster.status.incarnation?.token ?? '';
   // The pod of the learner would count as one of those that stay.
   const tooLow = budgetIsTooLow(situation, 1);
-  const steps: Step[] = [
+  return [
     ...(tooLow === undefined ? [] : [budgetStep(minAvailableNow(situation, 1), tooLow)]),
     { kind: 'addLearner', member, peerUrl: peerUrlOf(situation.cluster, member), expected },
     { kind: 'createMember', token, member, id: UNKNOWN_ID },
     { kind: 'sealMembers', members: [{ name: member, id: UNKNOWN_ID, uid: UNKNOWN_ID }] },
     { kind: 'promoteLearner', member, id: UNKNOWN_ID },
   ];
-  const obstacle =
+}
+
+/** What must hold before a learner is added. */
+export function addingIsSafe(situation: Situation, views: readonly MemberView[]): Obstacle | undefined {
+  return (
     noForeignMembers(views) ??
     serialsAreLeft(situation) ??
     triedLately(situation) ??
     everyVoterServes(views) ??
     certificatesAreGood(situation) ??
-    certificateCoversNextMember(situation);
-  return obstacle === undefined ? operate(operationOf(situation), steps) : blocked(obstacle, steps);
+    certificateCoversNextMember(situation)
+  );
 }
 
 /** A learner of this very specification was given up a while ago: the next one would fare no better. */
@@ -114,20 +125,31 @@ function planRemove(
   views: readonly MemberView[],
   { view: leaving, after, operation, reason }: Removal,
 ): Decision {
-  const expected = views.map(view => view.id);
-  const { name: member, id } = leaving;
-  const to = leaving.leads ? successorOf(views, member) : undefined;
-  const steps: Step[] = [
-    ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
-    ...stopFirst(situation, views, { view: leaving, after, reason }),
-    { kind: 'removeMember', member, id, expected, reason },
-  ];
+  const { id } = leaving;
+  const steps = stepsToRemove(situation, views, { view: leaving, after, reason });
   // An unhealthy member may go while the others are well; a healthy one only while all are. All of them are a quorum of
   // themselves, and nobody left has no leader to agree on.
   const rest = views.filter(view => view.id !== id);
   const obstacle =
     noForeignMembers(views) ?? everyVoterServes(isServing(leaving) ? views : rest) ?? noPodTerminating(rest);
   return obstacle === undefined ? operate(operation, steps) : blocked(obstacle, steps);
+}
+
+/** The hand-over, the stop and the removal of a healthy voter. */
+export function stepsToRemove(
+  situation: Situation,
+  views: readonly MemberView[],
+  leaving: Omit<Removal, 'operation'>,
+): Step[] {
+  const { view, reason } = leaving;
+  const { name: member, id } = view;
+  const expected = views.map(each => each.id);
+  const to = view.leads ? successorOf(views, member) : undefined;
+  return [
+    ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
+    ...stopFirst(situation, views, leaving),
+    { kind: 'removeMember', member, id, expected, reason },
+  ];
 }
 
 /** Never the leader; who was stopped for it already, then unhealthy before healthy, then the newest first. */

@@ -6,7 +6,8 @@
  */
 import type { UserRequest } from '../../model/workflow-state.ts';
 import type { Judgement, RequestedRow } from '../../model/operation.ts';
-import { recordedStorage, smallClaims } from '../../checks/volume-sizes.ts';
+import { smallClaims } from '../../checks/volume-sizes.ts';
+import { recordedStorage } from '../../checks/recorded-storage.ts';
 import { securityIsUnchanged } from '../../checks/certificates.ts';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
 import { clusterAtPodCreation } from '../../../objects/made-from.ts';
