@@ -149,7 +149,7 @@ export const MEMBERS: Group = {
         look: [STATUS],
         act: [
           'Usually nothing: etcd uses free pages again. Act when the file is [near its quota](#etcdclusterdatabasenearquota), or when the disk is full.',
-          'Have the operator defragment every member, the leader last: `kubectl etcd defragment $NAME -n $NS --yes --wait`; or by schedule ([defragmentation](defragment.md)).',
+          'Have the operator defragment every member, the leader last: `kubectl etcd defragment $CLUSTER -n $NS --yes --wait`; or by schedule ([defragmentation](defragment.md)).',
           'The volume needs as much free space again as the keys take. A cluster of one member serves no client meanwhile.',
         ],
         ends: 'When more than half is in use.',

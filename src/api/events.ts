@@ -93,6 +93,10 @@ export const EVENTS = {
     BackupFailed: ['Warning', 'A backup failed.'],
     BackupAborted: ['Warning', 'A person aborted a backup.'],
     BackupsDeleted: ['Normal', 'Backups beyond the retention were deleted.'],
+    BackupsLocked: [
+      'Normal',
+      'Backups beyond the retention are kept, because the store lets nobody delete them yet: object lock, a retention policy or a hold.',
+    ],
   },
   EtcdRestore: {
     RestorePending: ['Normal', 'The restore waits.'],

@@ -22,6 +22,8 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   rateLimitExceeded: 'unavailable',
   userRateLimitExceeded: 'unavailable',
   backendError: 'unavailable',
+  retentionPolicyNotMet: 'locked',
+  objectUnderActiveHold: 'locked',
   quotaExceeded: 'full',
   'no bucket': 'no-bucket',
 };

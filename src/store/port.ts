@@ -98,6 +98,7 @@ export interface Store {
  * - `denied`: credentials are missing, wrong, expired, or lack a right; `no-bucket`: the bucket, container or volume is not
  *   there; `invalid`: the resource or its Secret cannot be understood; `skew`: this machine's clock and the store's differ;
  * - `full`: a quota or the volume is used up;
+ * - `locked`: the store lets nobody delete the object yet (object lock, a retention policy, a hold);
  * - `exists`: there is an object of that key; `not-found`: there is none;
  * - `aborted`: the caller's signal; `other`: anything else, in the store's words.
  */
@@ -108,6 +109,7 @@ export type StoreErrorCode =
   | 'no-bucket'
   | 'invalid'
   | 'skew'
+  | 'locked'
   | 'full'
   | 'exists'
   | 'not-found'

@@ -217,7 +217,12 @@ export class RemoteStore implements Store {
       try {
         await this.#protocol.delete(key, signal);
       } catch (error) {
-        if (this.#protocol.translate(error, '').code !== 'not-found') throw error;
+        const { code } = this.#protocol.translate(error, '');
+        if (code === 'not-found') return;
+        if (code !== 'exists') throw error;
+        // In the way of a deletion (409, 412) is a policy or a hold: BlobImmutableDueToPolicy, FileImmutable.
+        const message = `${this.location}/${key} is not deleted: the store keeps it until its retention or hold ends`;
+        throw new StoreError('locked', message);
       }
     });
   }

@@ -1,4 +1,5 @@
 /** Amazon S3, and what speaks its protocol, through AWS's SDK: its ways to credentials are many. */
+import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
@@ -32,6 +33,7 @@ const CONNECTIONS = 8;
 
 const CODES: Readonly<Record<string, StoreErrorCode>> = {
   NotFound: 'not-found',
+  ObjectLocked: 'locked',
   EntityTooLarge: 'full',
   StorageFull: 'full',
   XMinioStorageFull: 'full',
@@ -47,6 +49,9 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   // VersityGW's word for a key that nobody has.
   XAdminUserNotFound: 'denied',
 };
+
+/** AWS and VersityGW deny the access then, and MinIO calls the request invalid: only their words tell. */
+const LOCKED = /protected by object lock|WORM protected/i;
 
 interface S3Options {
   readonly bucket: string;
@@ -138,7 +143,8 @@ class S3Protocol implements Protocol {
   }
 
   async putWhole({ key, putId }: NewObject, bytes: Buffer, abortSignal: AbortSignal): Promise<void> {
-    const object = { ...this.#named(key), Body: bytes, IfNoneMatch: '*', Metadata: { putid: putId } };
+    const asked = { ...this.#named(key), IfNoneMatch: '*', Metadata: { putid: putId } };
+    const object = { ...asked, Body: bytes, ContentMD5: md5Of(bytes) };
     await this.#client.send(new PutObjectCommand(object), { abortSignal });
   }
 
@@ -149,7 +155,7 @@ class S3Protocol implements Protocol {
     const parts: { PartNumber: number; ETag: string | undefined; [checksum: string]: unknown }[] = [];
     return {
       part: async ({ number, bytes }, within) => {
-        const part = { ...upload, PartNumber: number, Body: bytes };
+        const part = { ...upload, PartNumber: number, Body: bytes, ContentMD5: md5Of(bytes) };
         const { ETag, ChecksumCRC32 } = await this.#client.send(new UploadPartCommand(part), {
           abortSignal: within,
         });
@@ -195,7 +201,12 @@ class S3Protocol implements Protocol {
     // The SDK takes any markup for an error of S3; what speaks S3 numbers its answers.
     const isTheirs = code !== '' && $metadata.requestId !== undefined;
     return refusal(
-      { status, code, message: isTheirs ? message : '', skewed: false },
+      {
+        status,
+        code: LOCKED.test(message) ? 'ObjectLocked' : code,
+        message: isTheirs ? message : '',
+        skewed: false,
+      },
       what,
       this.#translation,
     );
@@ -264,6 +275,11 @@ function boundAnswers({ middlewareStack }: S3Client, memory: StoreShare): void {
     // Next to the connection, before anything is read.
     { step: 'deserialize', priority: 'low' },
   );
+}
+
+/** A bucket with object lock takes nothing without a checksum, and this is the one that every server knows. */
+function md5Of(bytes: Buffer): string {
+  return createHash('md5').update(bytes).digest('base64');
 }
 
 function isCredentialsError(error: unknown): boolean {

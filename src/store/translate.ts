@@ -39,6 +39,7 @@ const ADVICE: Partial<Readonly<Record<StoreErrorCode, string>>> = {
   'no-bucket': 'create it, or correct the path and the endpoint',
   skew: 'correct the clock of the node that the operator runs on',
   full: 'free space in the store or raise its quota',
+  locked: 'it can be deleted when its retention or hold in the store ends',
 };
 
 /** How the errors of one store are reported. */

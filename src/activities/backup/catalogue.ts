@@ -91,6 +91,17 @@ export async function writeManifest(
   }
 }
 
+/** Deletes an object. False: the store lets nobody delete it yet. */
+export async function deleteUnlessLocked(store: Store, key: string, options: CallOptions): Promise<boolean> {
+  try {
+    await store.delete(key, options);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'locked') return false;
+    throw error;
+  }
+}
+
 /** Whether a call was refused because there is an object of that key. */
 export function isExists(error: unknown): boolean {
   return error instanceof StoreError && error.code === 'exists';
@@ -248,7 +259,10 @@ export async function listOurs(
     // One that is to replace another counts while the other is not there.
     if (objectKey === undefined || (key !== manifestKey(objectKey) && keys.has(manifestKey(objectKey))))
       continue;
-    const manifest = await readManifest(store, objectKey, options);
+    // One that is to replace another is complete, and stays beside it where the store lets nobody delete that.
+    const next = nextManifestKey(objectKey);
+    const newest = keys.has(next) ? await readManifestAt(store, next, options) : undefined;
+    const manifest = newest ?? (await readManifest(store, objectKey, options));
     if (manifest === undefined || !isOurs(manifest, backup)) continue;
     if (manifest.entry.location !== locationOn(folder, objectKey)) continue;
     // A listing may have been read before the object was there: its manifest is all that says whose it is.

@@ -9,7 +9,7 @@ import { newestFirst } from '../../planner/backup/report.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { keyOn, listOurs, folderOf } from './catalogue.ts';
+import { deleteUnlessLocked, keyOn, listOurs, folderOf } from './catalogue.ts';
 import { neededByRestores } from './needed.ts';
 import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
 
@@ -25,27 +25,33 @@ export async function pruneBackups(deps: Dependencies, ref: BackupRef): Promise<
   try {
     const folder = folderOf(store, backup, config.schedule.kind !== 'once');
     const { entries: found, orphans } = await listOurs(folder, options);
-    for (const key of orphans) await store.delete(key, options);
+    for (const key of orphans) await deleteUnlessLocked(store, key, options);
     // That is where they were found, however the server was called when they were written.
     const entries = found.map(entry => ({ ...entry, ...serverOf(backup.spec) }));
     const at = { timeZone: config.timeZone, now: deps.now() };
     const gone = new Set<string>();
+    const locked: string[] = [];
     for (const { location } of toDelete(entries.map(asKept), config.retention, at)) {
       const key = keyOn(folder, location);
       // Asked for each: to delete many takes a while, in which a restore may begin.
       const needed = await neededByRestores(deps, ref, entries);
       if (key === undefined || needed.includes(location)) continue;
       // The object first: a manifest without it is found again and removed, an object without manifest is nobody's.
-      await store.delete(key, options);
-      await store.delete(manifestKey(key), options);
+      if (!(await deleteUnlessLocked(store, key, options))) {
+        locked.push(location);
+        continue;
+      }
+      await deleteUnlessLocked(store, manifestKey(key), options);
       gone.add(location);
     }
+    const kept = entries.filter(({ location }) => !gone.has(location));
     await recordHistory(
       deps,
       ref,
-      entries.filter(({ location }) => !gone.has(location)),
+      kept.map(entry => (locked.includes(entry.location) ? { ...entry, locked: true as const } : entry)),
     );
-    if (gone.size > 0) recordDeleted(deps, ref, [...gone]);
+    if (gone.size > 0) record(deps, ref, { reason: 'BackupsDeleted', locations: [...gone] });
+    if (locked.length > 0) record(deps, ref, { reason: 'BackupsLocked', locations: locked });
   } finally {
     await store.close();
   }
@@ -62,13 +68,21 @@ async function recordHistory(deps: Dependencies, ref: BackupRef, entries: Entrie
   });
 }
 
-function recordDeleted(
+/** What became of which backups. */
+function record(
   deps: Dependencies,
   { namespace, name, uid }: BackupRef,
-  gone: readonly string[],
+  {
+    reason,
+    locations,
+  }: { readonly reason: 'BackupsDeleted' | 'BackupsLocked'; readonly locations: readonly string[] },
 ): void {
-  const [first = ''] = gone;
-  const message = gone.length === 1 ? `${first} deleted` : `${gone.length} backups deleted, ${first} first`;
+  const [first = ''] = locations;
+  const which = locations.length === 1 ? first : `${locations.length} backups, ${first} first,`;
+  const what =
+    reason === 'BackupsDeleted'
+      ? 'deleted'
+      : 'kept beyond the retention: the store lets nobody delete what is locked or held yet';
   const kind = 'EtcdBackup';
-  deps.recordEvent({ kind, namespace, name, uid }, eventOf(kind, 'BackupsDeleted', message));
+  deps.recordEvent({ kind, namespace, name, uid }, eventOf(kind, reason, `${which} ${what}`));
 }

@@ -9,7 +9,7 @@ import {
   verificationResult,
 } from '../../planner/backup/verification.ts';
 import type { CallOptions, Store } from '../../store/port.ts';
-import { keyOn, readManifestAt, writeManifest } from './catalogue.ts';
+import { deleteUnlessLocked, keyOn, readManifestAt, writeManifest } from './catalogue.ts';
 import { BackupFailure } from './failure.ts';
 import type { Run } from './run.ts';
 import { askVerifier } from './verifier.ts';
@@ -78,19 +78,22 @@ export async function replaceManifest(
     options,
   }: { readonly before: BackupManifest; readonly after: BackupManifest; readonly options: CallOptions },
 ): Promise<void> {
-  await settleManifest(store, key, options);
+  if (!(await settleManifest(store, key, options))) return;
   if (JSON.stringify(before) === JSON.stringify(after)) return;
   await writeManifest(store, key, { manifest: after, options, at: nextManifestKey(key) });
-  await store.delete(manifestKey(key), options);
+  if (!(await deleteUnlessLocked(store, manifestKey(key), options))) return;
   await writeManifest(store, key, { manifest: after, options });
-  await store.delete(nextManifestKey(key), options);
+  await deleteUnlessLocked(store, nextManifestKey(key), options);
 }
 
-/** Ends a replacement that was interrupted. Nothing is deleted that is not there: a store that keeps versions would note even that. */
-async function settleManifest(store: Store, key: string, options: CallOptions): Promise<void> {
-  if ((await store.head(nextManifestKey(key), options)) === undefined) return;
+/**
+ * Ends a replacement that was interrupted. Nothing is deleted that is not there: a store that keeps versions would note even that.
+ * @returns false: the store lets nobody delete the other manifest, which stays the one that counts
+ */
+async function settleManifest(store: Store, key: string, options: CallOptions): Promise<boolean> {
+  if ((await store.head(nextManifestKey(key), options)) === undefined) return true;
   const next = await readManifestAt(store, nextManifestKey(key), options);
   if (next !== undefined && (await store.head(manifestKey(key), options)) === undefined)
     await writeManifest(store, key, { manifest: next, options });
-  await store.delete(nextManifestKey(key), options);
+  return deleteUnlessLocked(store, nextManifestKey(key), options);
 }

@@ -145,6 +145,12 @@ const historyEntry = z.object({
   clusterID: text(32, "etcd's cluster id in hexadecimal.").optional(),
   member: text(253, 'The member that it was taken from.').optional(),
   verified: text(63, 'How it was verified; empty when it was not.').optional(),
+  locked: z
+    .literal(true)
+    .describe(
+      'The retention keeps it no longer, and its store lets nobody delete it yet (object lock, a retention policy or a hold). The operator tries again after the next backup.',
+    )
+    .optional(),
   duration: text(32, 'How long it took.').optional(),
 });
 

@@ -270,7 +270,10 @@ function needsPruning(observation: BackupObservation, { prunedAfter }: BackupWor
   const { status, config } = observation.backup;
   const { lastRun } = status;
   if (config.retention.kind === 'all') return false;
-  if (surplusOf(observation).length > 0) return true;
+  // What its store lets nobody delete is tried again after the next run.
+  const locked = (status.history ?? []).filter(entry => entry.locked === true);
+  const isLocked = (location: string) => locked.some(entry => entry.location === location);
+  if (surplusOf(observation).some(({ location }) => !isLocked(location))) return true;
   return lastRun?.outcome === 'Succeeded' && lastRun.startedAt !== prunedAfter;
 }
 

@@ -408,6 +408,41 @@ describe('periodic backups', () => {
     expect(world.events.at(-1)?.reason).toBe('BackupsDeleted');
   });
 
+  it('that the store lets nobody delete yet are kept, said, and deleted when it does', async () => {
+    const world = aWorld(hourly);
+    for (let run = 0; run < 4; run += 1) {
+      await world.run();
+      world.now += HOUR;
+    }
+    const locked = () => {
+      throw new StoreError('locked', 'canary');
+    };
+    world.store.beforeCall = call => (call === 'delete' ? locked() : undefined);
+    await world.edit({ ...SPEC, backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 2 } });
+    await world.run();
+    expect(world.objects).toHaveLength(5);
+    expect(world.status.history?.map(({ locked = false }) => locked)).toEqual([
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
+    expect(world.events.at(-1)).toMatchObject({
+      reason: 'BackupsLocked',
+      message: expect.stringMatching(
+        /^3 backups, \S+ first, kept beyond the retention: the store lets nobody/,
+      ) as string,
+    });
+    expect(world.status.lastRun?.outcome).toBe('Succeeded');
+    world.store.beforeCall = () => {};
+    world.now += HOUR;
+    await world.run();
+    expect(world.objects).toHaveLength(2);
+    expect(world.status.history?.filter(({ locked }) => locked)).toEqual([]);
+    expect(world.events.at(-1)?.reason).toBe('BackupsDeleted');
+  });
+
   it('are held back by suspend, but not one that a person asks for', async () => {
     const world = aWorld({ backupPolicy: { schedule: '*/10 * * * *', suspend: true } });
     await world.run();

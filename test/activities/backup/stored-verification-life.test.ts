@@ -1,6 +1,8 @@
 /** Stored backups that are verified because an EtcdRequest asks for it, in memory: every verdict, killed at every call. */
 import { describe, expect, it } from 'vitest';
 import { abort } from '../../../src/workflows/backup/state.ts';
+import { nextManifestKey } from '../../../src/api/derived/backup-names.ts';
+import { StoreError } from '../../../src/store/port.ts';
 import type { BackupWorld } from '../../worlds/backup-world.ts';
 import { askToVerify, backedUp, DATABASE, LOCATION, UID } from '../../worlds/stored-backup.ts';
 import { snapshotBytes } from '../../fakes/etcd/snapshot.ts';
@@ -39,6 +41,29 @@ describe('a stored backup that a person has verified', () => {
     expect(world.events.map(({ reason }) => reason)).toEqual(['StoredBackupVerified']);
     expect(world.objects).toEqual([KEY]);
     expectTidy(world);
+  });
+
+  it('in a store that lets nobody delete anything yet has its verdict beside its manifest', async () => {
+    const world = await backedUp();
+    world.store.beforeCall = call => {
+      if (call === 'delete') throw new StoreError('locked', 'canary');
+    };
+    for (const [level, request] of [
+      ['Structure', UID],
+      ['Restore', 'another'],
+    ] as const) {
+      askToVerify(world, { level }, request);
+      await world.run();
+      expect(world.became(request)).toMatchObject({ state: 'done', verdict: 'Verified' });
+    }
+    expect(world.manifest(KEY)).toMatchObject({ entry: { verified: 'Checksum' } });
+    expect([...world.store.objects.keys()].toSorted()).toEqual(
+      [KEY, `${KEY}.json`, nextManifestKey(KEY)].toSorted(),
+    );
+    // The list of what there is says so, too.
+    await world.edit({ ...world.backup.spec, backupPolicy: { maxBackups: 1 } });
+    await world.run();
+    expect(world.status.history).toMatchObject([{ location: LOCATION, verified: 'Structure' }]);
   });
 
   it('by a restore is compared with what the cluster was, and stays so called when less is asked for later', async () => {
