@@ -42,7 +42,19 @@ const STEERING = {
     about: 'allow the one step that a cluster waits to have approved',
     effect: target => `allow ${target} to take the one step that waits for an approval`,
   },
-} as const satisfies Readonly<Record<string, ActionFacts>>;
+  RecoverQuorum: {
+    command: 'recover',
+    of: 'clusters',
+    member: 'required',
+    purpose: 'to recover from',
+    operation: 'recoverQuorum',
+    about: 'recover a cluster whose quorum is lost for good, from the best member that is left',
+    effect: (target, member) =>
+      `give up every other member of ${target} and make a new cluster of the data of ${member}: writes that ${member} does not have are lost`,
+  },
+} as const satisfies Readonly<
+  Record<string, ActionFacts & { readonly purpose?: string; readonly operation?: string }>
+>;
 
 const OF_BACKUPS = {
   BackupNow: {

@@ -72,6 +72,10 @@ export const EVENTS = {
     CertificatesIssued: ['Normal', 'The operator issued certificates of TLS.auto.'],
     BackupRequested: ['Normal', 'An upgrade requested a backup.'],
     RestoringAfterTotalLoss: ['Warning', 'Every volume is lost, and an EtcdRestore was created.'],
+    RecoveringQuorum: [
+      'Warning',
+      'A person approved the recovery of a quorum that is lost for good, and an EtcdRestore was created.',
+    ],
     RestoreBegun: ['Normal', 'A restore replaced the members of the cluster.'],
     RestoreSucceeded: ['Normal', 'A restore succeeded.'],
     RestoreAbandoned: ['Warning', 'A restore was abandoned.'],

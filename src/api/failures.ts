@@ -8,6 +8,8 @@ export type FailureType =
   | 'WouldBeRefused'
   /** The backup cannot be put onto the volume. */
   | 'SeedFailed'
+  /** The data of a member could not be inspected. */
+  | 'InspectionFailed'
   /** A member refuses a write although its alarm of space was disarmed. */
   | 'WriteRefused'
   /** The members require a user that the operator is not. */

@@ -143,6 +143,10 @@ export const OPERATION_FACTS = {
     progress: ['Restoring', 'A backup is being restored.'],
     why: 'an EtcdRestore asks for it',
   },
+  recoverQuorum: {
+    progress: ['RecoveringQuorum', 'A cluster whose quorum is lost for good is recovered from one member.'],
+    why: 'a quorum cannot come back, and a person approved the recovery from the best member that is left',
+  },
   defragmentMembers: {
     progress: MAINTAINING,
     why: 'the files of members have much free space',

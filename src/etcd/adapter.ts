@@ -293,6 +293,7 @@ function toMemberStatus({ header, ...raw }: RawStatus): MemberStatus {
     raftTerm: raw.raftTerm,
     raftIndex: raw.raftIndex,
     raftAppliedIndex: raw.raftAppliedIndex,
+    ...(header?.revision !== undefined && { revision: header.revision }),
     dbSize: Number(raw.dbSize),
     dbSizeInUse: Number(raw.dbSizeInUse),
     errors: raw.errors,

@@ -11,6 +11,8 @@ export interface MemberStatus {
   readonly raftTerm: string;
   readonly raftIndex: string;
   readonly raftAppliedIndex: string;
+  /** Of its store, as far as it has applied the log; absent where it did not say. */
+  readonly revision?: string;
   /** Bytes. */
   readonly dbSize: number;
   /** Bytes. */

@@ -27,6 +27,8 @@ export interface SeedPod {
   readonly images: { readonly operator: string; readonly etcd: string };
   /** By how much revisions are raised; 0: not at all. */
   readonly revisionBump: number;
+  /** The snapshot is the database of a survivor (survivor-pod.ts), which has no checksum at its end. */
+  readonly isDatabase?: boolean;
   readonly place: PodPlace;
   /** Of the cluster's own pods: nothing of them runs beside it. */
   readonly resources?: RawObject | undefined;
@@ -41,7 +43,8 @@ export function seedPodName(member: string): string {
 }
 
 /** @throws never: equal for equal arguments */
-export function seedPod({ restore, member, claim, images, revisionBump, place, resources }: SeedPod) {
+export function seedPod(of: SeedPod) {
+  const { restore, member, claim, images, place, resources } = of;
   const { namespace, name, uid } = restore;
   const volumeMounts = [{ name: 'data', mountPath: VOLUME_PATH }];
   const shared = {
@@ -76,7 +79,7 @@ export function seedPod({ restore, member, claim, images, revisionBump, place, r
           name: 'restore',
           image: images.etcd,
           command: ['/usr/local/bin/etcdutl'],
-          args: restoreArguments(member, revisionBump),
+          args: restoreArguments(of),
           terminationMessagePolicy: 'FallbackToLogsOnError',
           ...shared,
         },
@@ -88,7 +91,7 @@ export function seedPod({ restore, member, claim, images, revisionBump, place, r
 }
 
 /** Both of the last two or neither (etcdutl's own rule): without compaction old watchers would go on in silence. */
-function restoreArguments(member: SeedPod['member'], revisionBump: number): string[] {
+function restoreArguments({ member, revisionBump, isDatabase = false }: SeedPod): string[] {
   return [
     'snapshot',
     'restore',
@@ -98,6 +101,7 @@ function restoreArguments(member: SeedPod['member'], revisionBump: number): stri
     `--initial-cluster=${member.name}=${member.peerUrl}`,
     `--initial-cluster-token=${member.token}`,
     `--initial-advertise-peer-urls=${member.peerUrl}`,
+    ...(isDatabase ? ['--skip-hash-check'] : []),
     ...(revisionBump > 0 ? [`--bump-revision=${revisionBump}`, '--mark-compacted'] : []),
   ];
 }

@@ -277,7 +277,7 @@ describe('replacement', LONG, () => {
     await lose(world, 'example-1');
     await lose(world, 'example-2');
     const { decision } = await world.run();
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'MemberLost' });
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'QuorumLostForGood' });
     expect(world.etcd.clusters[0]?.rows.map(row => row.name)).toEqual([
       'example-0',
       'example-1',

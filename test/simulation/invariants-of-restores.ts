@@ -7,6 +7,7 @@ import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas
 import type { SimEtcd } from './sim-etcd.ts';
 import type { SimKube } from './sim-kube.ts';
 import type { Around } from './ground-truth.ts';
+import { RecoveryInvariants } from './invariants-of-recovery.ts';
 import { Overwriting } from './invariants-of-overwriting.ts';
 import { newestMembers, type Process, votersOf } from './sim-raft.ts';
 
@@ -15,6 +16,7 @@ export class RestoreInvariants {
   readonly #etcd: () => SimEtcd;
   readonly #cluster: string;
   readonly #overwriting: Overwriting;
+  readonly #recovery: RecoveryInvariants;
   /** At which tick each proven backup was last to be restored, by the uid of the EtcdRestore. */
   readonly #provenAt = new Map<string, number>();
   /** Restores that the cluster's status shows as done, by uid. */
@@ -32,6 +34,7 @@ export class RestoreInvariants {
     this.#etcd = world.etcd;
     this.#cluster = world.cluster;
     this.#overwriting = new Overwriting(world);
+    this.#recovery = new RecoveryInvariants(world);
   }
 
   /** Why members must not be stopped to restore a backup, by who last looked then; undefined when they may. */
@@ -70,6 +73,8 @@ export class RestoreInvariants {
 
   /** After every tick. A text says which restore ended too early. */
   check(tick: number): string | undefined {
+    const recovered = this.#recovery.check(tick);
+    if (recovered !== undefined) return recovered;
     const overwritten = this.#overwriting.check(tick);
     if (overwritten !== undefined) return overwritten;
     this.#noteProven(tick);

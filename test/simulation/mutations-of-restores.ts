@@ -26,6 +26,11 @@ const ANY_ID = instead(
 
 export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
+    'a quorum that can come back since it was approved to give it up is recovered',
+    'lostVolumesAreFoundAfterTheApproval',
+    returns(judgeConfirmation, undefined),
+  ),
+  without(
     'a cluster that has quorum is overwritten though nobody has confirmed it',
     'restoreIsConfirmedLate',
     returns(judgeConfirmation, undefined),

@@ -87,6 +87,9 @@ export function forbidden(
     case 'switchIncarnation':
     case 'requestRestore':
       return faultOfRestore(look, step);
+    case 'requestRecovery':
+    case 'inspectSurvivor':
+      return faultOfRecovery(look, actor, step);
     case 'revertRestore':
       return step.claims.some(
         ({ name, uid }) => look.claim(name)?.uid === uid && look.claim(name)?.keptByRestore === true,
@@ -96,6 +99,40 @@ export function forbidden(
     default:
       return undefined;
   }
+}
+
+/** A quorum that may come back loses nothing (op-guide/recovery); without a person nobody says what may be lost. */
+function faultOfRecovery(
+  look: Look,
+  actor: WorkflowState,
+  step: Of<'requestRecovery'> | Of<'inspectSurvivor'>,
+): string | undefined {
+  const { cluster, probes } = look.observation;
+  if (look.rows.length > 0) return 'a quorum answers';
+  const { lastSeen = [] } = cluster.status;
+  const isVoter = (name: string): boolean => lastSeen.find(each => each.name === name)?.learner !== true;
+  const voters = look.names().filter(isVoter);
+  const led = Object.values(probes).some(
+    probe => probe.answered && probe.leaderId !== undefined && !probe.isLearner,
+  );
+  if (led) return 'a member knows a leader';
+  if (step.kind === 'inspectSurvivor')
+    return look.claim(step.member)?.uid === step.claimUid ? undefined : 'it is not the claim of the member';
+  const words = (actor.approvals ?? []).filter(({ operation }) => operation === 'recoverQuorum');
+  const said = words.filter(
+    ({ ids }) => ids.includes(`survivor=${step.survivor.id}`) && ids.includes(`revision=${step.revision}`),
+  );
+  if (said.length === 0) return 'nobody approved of it';
+  const named = (name: string): boolean => {
+    const id = lastSeen.find(each => each.name === name)?.id;
+    const pod = look.pod(name);
+    const runs = pod !== undefined && pod.trouble === undefined;
+    return !runs && said.some(({ ids }) => ids.includes(`givenUp=${id}`));
+  };
+  const left = voters.filter(name => !isLost(look, name) && !named(name));
+  return left.length < quorumOf(voters.length)
+    ? undefined
+    : `${left.join(', ')} are not proved lost, and are a quorum of ${voters.length}`;
 }
 
 /** etcd refuses to add while a voter is away, and a dead voter is removed first (runtime-configuration, "Strict reconfiguration"). */

@@ -12,6 +12,7 @@ import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
 import { userScenarios } from './scenarios-of-users.ts';
 import { refusalScenarios } from './scenarios-of-refusals.ts';
+import { recoveryScenarios } from './scenarios-of-recovery.ts';
 import { restoreScenarios } from './scenarios-of-restores.ts';
 import { specificationScenarios } from './scenarios-of-specification.ts';
 import { pauseScenarios } from './scenarios-of-pauses.ts';
@@ -36,6 +37,7 @@ const SCENARIOS = {
   ...gateScenarios,
   ...upgradeScenarios,
   ...adviceScenarios,
+  ...recoveryScenarios,
   ...restoreScenarios,
   ...deathScenarios,
   ...deletionScenarios,

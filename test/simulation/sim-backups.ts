@@ -136,6 +136,14 @@ export class SimBackups {
     return volume;
   }
 
+  /** What a disk holds, as far as it is committed, lies on the volume of a claim from now on. */
+  copyOnto(claim: string, disk: Pick<Disk, 'log' | 'commit' | 'bump'>): void {
+    const number = this.#taken.push({ entries: disk.log.slice(0, disk.commit), bump: disk.bump });
+    const bytes = Buffer.alloc(8);
+    bytes.writeUInt32LE(number);
+    this.volume(claim).objects.set(SNAPSHOT_KEY, { bytes, modifiedAt: this.#kube.now() });
+  }
+
   /** The snapshot that lies on the volume of a claim. */
   snapshotOn(claim: string): Snapshot | undefined {
     const bytes = this.volume(claim).objects.get(SNAPSHOT_KEY)?.bytes;

@@ -511,6 +511,7 @@ export class SimEtcd {
       raftTerm: String(disk.term),
       raftIndex: String(disk.log.length * ENTRIES),
       raftAppliedIndex: String(disk.commit * ENTRIES),
+      revision: String(revisionOf(disk)),
       dbSize: disk.bytes ?? 20_480,
       dbSizeInUse: (disk.bytes ?? 20_480) - disk.free,
       errors: [

@@ -6,6 +6,8 @@ import type { Random } from './random.ts';
 import { restoreOnto, type SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
+import { SURVIVOR_COPIER, SURVIVOR_VOLUME } from '../../src/objects/survivor-pod.ts';
+import { revisionOf } from './sim-lookups.ts';
 import { nodeOf, SimNodes } from './sim-nodes.ts';
 
 /** What is wrong with a version: there is no image of it, it ends at once, or it starts and does nothing. */
@@ -112,6 +114,7 @@ export class SimKubelet {
     // A pod that has failed is never started again, whatever its restart policy (Kubernetes, "Pod phase").
     if (status.phase === 'Failed') return;
     if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
+    if (isCopier(pod)) return this.#copySurvivor(pod, status);
     if (isSeed(pod)) return this.#unpack(pod, status);
     const process = this.#etcd.processes.get(podIP ?? '');
     if (process !== undefined && process.version !== versionOf(pod)) this.#etcd.stop(process.host);
@@ -163,6 +166,49 @@ export class SimKubelet {
     const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
     if (statusOf(pod).podIP === undefined)
       this.#write(pod, { phase: 'Pending', conditions: [condition] } as PodStatus);
+  }
+
+  /** Replays the log of a copy of a survivor's data as far as it knew it to be committed, and leaves it where a restore finds it. */
+  #copySurvivor(pod: KubeObject, { phase }: PodStatus): void {
+    if (phase !== undefined && phase !== 'Pending') return;
+    const from = this.#kube.peek('PersistentVolumeClaim', claimOf(pod, SURVIVOR_VOLUME) ?? '');
+    const onto = claimOf(pod);
+    const claim = onto === undefined ? undefined : this.#kube.peek('PersistentVolumeClaim', onto);
+    if (from === undefined || (onto !== undefined && claim === undefined))
+      return this.#waitFor(pod, 'persistentvolumeclaim not found');
+    const placed = nodeOf(pod) === undefined ? this.#placeBeside(pod, from, claim) : pod;
+    if (placed === undefined) return;
+    const disk = this.#etcd.disk(from.metadata.uid ?? '');
+    const isThere = disk.memberId !== undefined;
+    if (isThere && claim !== undefined) this.#backups.copyOnto(claim.metadata.uid ?? '', disk);
+    const facts = {
+      revision: String(revisionOf(disk)),
+      clusterId: disk.clusterId ?? '',
+      raftTerm: String(disk.term + 1),
+      raftIndex: String(disk.commit),
+    };
+    const terminated = isThere
+      ? { exitCode: 0, message: JSON.stringify(facts) }
+      : { exitCode: 1, message: 'its volume contains no data of etcd' };
+    const ended = { name: SURVIVOR_COPIER, state: { terminated } };
+    const beside = { name: 'etcd', state: { running: {} } };
+    this.#write(placed, {
+      phase: 'Running',
+      initContainerStatuses: injectedInit(pod),
+      containerStatuses: withInjected(pod, [ended, beside]),
+    });
+  }
+
+  /** A pod with two claims runs where the volume is that has a place already; the other one is made there. */
+  #placeBeside(pod: KubeObject, from: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
+    const nodeName = this.nodes.place(from);
+    if (nodeName === undefined) {
+      this.#waitFor(pod, 'no node is there for it');
+      return undefined;
+    }
+    const isBound = (claim?.['status'] as { phase?: string } | undefined)?.phase !== undefined;
+    if (claim !== undefined && !isBound) this.nodes.bind(claim, nodeName);
+    return this.#kube.change(pod, { spec: { ...(pod['spec'] as object), nodeName } });
   }
 
   /** Makes a member's data of the snapshot that lies on its volume. */
@@ -314,16 +360,21 @@ export function statusOf(pod: KubeObject): PodStatus {
 }
 
 /** The claim that the pod's data is on. */
-function claimOf(pod: KubeObject): string | undefined {
-  return (pod['spec'] as PodSpec).volumes.find(({ name }) => name === 'data')?.persistentVolumeClaim
-    ?.claimName;
+function claimOf(pod: KubeObject, of = 'data'): string | undefined {
+  return (pod['spec'] as PodSpec).volumes.find(({ name }) => name === of)?.persistentVolumeClaim?.claimName;
+}
+
+/** A pod that is no member: it takes over, or looks at, the data of one that survived. */
+export function isCopier(pod: KubeObject): boolean {
+  const { containers = [] } = pod['spec'] as { readonly containers?: readonly { readonly name: string }[] };
+  return containers.some(({ name }) => name === SURVIVOR_COPIER);
 }
 
 /** A pod that is no member: it makes the data of one. */
 export function isSeed(pod: KubeObject): boolean {
-  return (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true;
+  return isCopier(pod) || (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true;
 }
 
 export function isEphemeral(pod: KubeObject): boolean {
-  return claimOf(pod) === undefined;
+  return claimOf(pod) === undefined && !isCopier(pod);
 }

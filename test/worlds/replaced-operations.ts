@@ -81,6 +81,19 @@ export function before(world: OperatorWorld): Before {
 export const REPLACED_OPERATIONS: Readonly<
   Record<Operation, readonly [ReplacedOperation, ...ReplacedOperation[]]>
 > = {
+  recoverQuorum: [
+    {
+      title: 'a recovery of a quorum that is lost for good, before its EtcdRestore exists',
+      begin: async world => {
+        await world.loseVolumesOf(voters(world).slice(0, 2));
+        await world.drive();
+        world.requestRecovery();
+      },
+      step: 'requestRecovery',
+      isDone: world => world.names('EtcdRestore').length === 1,
+      isOther: true,
+    },
+  ],
   createCluster: [
     {
       title: 'a creation, before the cluster has an id',

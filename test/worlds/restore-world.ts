@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import { newManifest } from '../../src/api/derived/backup-manifest.ts';
 import { API_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterSpec, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
+import type {
+  EtcdClusterSpec,
+  EtcdRequestSpec,
+  EtcdRequestStatus,
+  EtcdRestoreSpec,
+  EtcdRestoreStatus,
+} from '../../src/api/schemas/types.ts';
 import type { KubeObject, ObjectRef, WritableObject } from '../../src/kube/port.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import type { ClusterRef } from '../../src/activities/runtime/cluster-reference.ts';
@@ -162,6 +168,40 @@ export class RestoreWorld extends OperatorWorld {
     this.kubelet.settle();
   }
 
+  /** `kubectl etcd recover`: approves of what the cluster offers, or of something else. */
+  requestRecovery(other: Partial<NonNullable<EtcdRequestSpec['recovery']>> & { readonly member?: string } = {}): void {
+    const { clusterID = '', recovery } = this.cluster.status;
+    const { member = recovery?.member ?? '', ...facts } = other;
+    this.kube.seed({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRequest',
+      metadata: {
+        name: 'recover',
+        namespace: this.ref.namespace,
+        creationTimestamp: new Date(this.now).toISOString(),
+      },
+      spec: {
+        clusterRef: { name: this.ref.name },
+        action: 'RecoverQuorum',
+        by: 'ada',
+        member,
+        recovery: {
+          clusterID,
+          revision: recovery?.revision ?? 0,
+          lastRevision: recovery?.lastRevision ?? 0,
+          givenUp: recovery?.givenUp?.map(({ id }) => id) ?? [],
+          ...facts,
+        },
+      },
+    } as unknown as WritableObject);
+  }
+
+  /** What became of it. */
+  get recoveryRequest(): EtcdRequestStatus {
+    const ref = { apiVersion: API_VERSION, kind: 'EtcdRequest', namespace: this.ref.namespace, name: 'recover' };
+    return (this.kube.peek(ref)?.['status'] ?? {}) as EtcdRequestStatus;
+  }
+
   /** Another EtcdCluster under the name of one that was deleted. */
   createAgain(spec: EtcdClusterSpec): void {
     const { namespace, name } = this.ref;
@@ -237,9 +277,10 @@ export class RestoreWorld extends OperatorWorld {
     return {
       pass: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
       perform: ({ step }) =>
-        this.act<void>(({ examineBackup, createRestored }) =>
-          step.kind === 'examineBackup' ? examineBackup(ref, step) : createRestored(ref),
-        ),
+        this.act<void>(({ examineBackup, examineSurvivor, createRestored }) => {
+          if (step.kind === 'examineSurvivor') return examineSurvivor(ref, step);
+          return step.kind === 'examineBackup' ? examineBackup(ref, step) : createRestored(ref);
+        }),
     };
   }
 

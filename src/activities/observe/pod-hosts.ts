@@ -8,11 +8,15 @@ const NODE: KindRef = { apiVersion: 'v1', kind: 'Node' };
 /** Put on a Node by users, or by what knows that the machine is off (Kubernetes, "Non-graceful node shutdown"). */
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
-/** The pods, those that stay although they were to be gone long ago with what is known of their nodes. */
+/**
+ * The pods, those that stay although they were to be gone long ago, and those whose etcd does not run, with what is known of their nodes:
+ * what a kubelet said before its node fell silent is no news.
+ */
 export function withHosts(kube: KubeClient, pods: readonly PodFacts[], now: number): Promise<PodFacts[]> {
   return Promise.all(
     pods.map(async pod => {
-      if (!pod.owned || pod.node === undefined || !isTerminationOverdue(pod, now)) return pod;
+      const matters = isTerminationOverdue(pod, now) || pod.trouble !== undefined;
+      if (!pod.owned || pod.node === undefined || !matters) return pod;
       return { ...pod, host: await hostOf(kube, pod.node) };
     }),
   );

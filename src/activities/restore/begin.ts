@@ -2,8 +2,11 @@
 import { Context } from '@temporalio/activity';
 import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
 import type { EtcdRestore } from '../../api/schemas/types.ts';
+import { timestamp } from '../../api/values/time.ts';
+import { observe } from '../observe/observe.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
+import type { Observation } from '../../planner/model/observation.ts';
 import type { RestoreStepOf } from '../../planner/restore/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -31,6 +34,61 @@ export async function examineBackup(
   } finally {
     await opened.store.close();
   }
+}
+
+/** Asks the survivor once more what it has, and records it in the place of a backup: nobody is stopped before that. */
+export async function examineSurvivor(
+  deps: Dependencies,
+  ref: RestoreRef,
+  { generation, member }: RestoreStepOf<'examineSurvivor'>,
+): Promise<void> {
+  const restore = await readRestore(deps.kube, ref);
+  const { survivor, etcdCluster } = restore?.spec ?? {};
+  if (restore?.metadata.generation !== generation || survivor?.member !== member)
+    throw preconditionChanged('the specification has changed');
+  const { namespace } = ref;
+  const name = etcdCluster?.name ?? '';
+  const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+  const seen = await observe(deps, { namespace, name, uid: object?.metadata.uid ?? '' });
+  if (seen === undefined) throw preconditionChanged(`EtcdCluster ${name} is gone`);
+  const { revision, version, size } = dataOf(seen.observation, survivor);
+  if (revision !== survivor.revision)
+    throw preconditionChanged(`${member} has revision ${revision}, and ${survivor.revision} was approved`);
+  const clusterId = seen.observation.cluster.status.clusterID ?? '';
+  const source = {
+    location: `survivor://${namespace}/${member}`,
+    size,
+    sha256: '',
+    snapshotSize: size,
+    compression: 'none' as const,
+    revision: survivor.revision,
+    etcdVersion: version,
+    clusterID: clusterId,
+    time: timestamp(deps.now()),
+  };
+  await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
+}
+
+interface SurvivorData {
+  readonly revision: number;
+  readonly version: string;
+  /** Bytes; 0: not known. */
+  readonly size: number;
+}
+
+/** What the survivor says of its data, or what a pod found of it. */
+function dataOf(
+  { cluster: { status }, probes }: Observation,
+  { member, memberID, claimUID }: NonNullable<EtcdRestore['spec']['survivor']>,
+): SurvivorData {
+  const probe = probes[member];
+  if (probe?.answered === true && probe.memberId === memberID) {
+    if (probe.leaderId !== undefined) throw preconditionChanged(`${member} knows a leader`);
+    return { revision: Number(probe.revision ?? 0), version: probe.version, size: probe.dbSize };
+  }
+  const found = status.survivors?.find(each => each.name === member && each.claimUID === claimUID);
+  if (found === undefined) throw preconditionChanged(`${member} does not answer, and its data was not inspected`);
+  return { revision: found.revision, version: status.currentVersion ?? '', size: 0 };
 }
 
 /** Of what spec.backupRef meant when it was first looked at. */

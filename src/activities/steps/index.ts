@@ -9,6 +9,8 @@ import {
   revertRestore,
   switchIncarnation,
 } from './switch-incarnation.ts';
+import { copySurvivor, inspectSurvivor } from './copy-survivor.ts';
+import { requestRecovery } from './request-recovery.ts';
 import { requestRestore } from './request-restore.ts';
 import { disarmAlarms, fillVolume, startSeed, unpackBackup } from './seed-member.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -67,6 +69,7 @@ const PERFORMED = {
   remakeMembers,
   concludeRestore,
   compactHistory,
+  copySurvivor,
   createMember,
   defragmentMember,
   deletePods,
@@ -76,6 +79,7 @@ const PERFORMED = {
   expandClaim,
   fenceMembers,
   forceDeletePods,
+  inspectSurvivor,
   issueCertificates,
   labelClaim,
   labelPods,
@@ -90,6 +94,7 @@ const PERFORMED = {
   replaceImage,
   requestBackup,
   requestCertificates,
+  requestRecovery,
   requestRestore,
   restartMember,
   retireMember,

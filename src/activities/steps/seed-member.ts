@@ -1,44 +1,30 @@
 /** The steps that give a restored cluster its first member. Each observes, acts once and observes again, and can run twice. */
 import { Context } from '@temporalio/activity';
-import type { EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { EtcdError } from '../../etcd/port.ts';
-import { seedBudget } from '../../objects/budget.ts';
-import { memberClaim } from '../../objects/claim.ts';
 import { statusNamed } from '../../objects/containers.ts';
 import {
   DONE_BEFORE,
   SEED_CONTAINERS,
-  type seedPod,
   seedPodName,
   SNAPSHOT_KEY,
 } from '../../objects/seed-pod.ts';
-import { peerService } from '../../objects/services.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
 import type { KubeObject } from '../../kube/port.ts';
-import { refTo } from '../../kube/resources.ts';
-import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
-import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
-import { isControlledBy } from '../observe/object-facts.ts';
 import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
-import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { stillPlanned } from './shared/still-planned.ts';
 import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './shared/seed-objects.ts';
+import { createHelper, createVolume, readBoth, recordSeeding } from './shared/seeding.ts';
 import { createOwned } from './shared/create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
 import { endRestorePods } from './shared/restore-pods.ts';
-import { readRestore } from '../resource/etcd-restore.ts';
 import type { Perform } from './shared/perform.ts';
-
-type Seeding = StepOf<'fillVolume' | 'unpackBackup'>;
 
 /** Makes the claim of the first member and brings the snapshot onto it, decompressed and checked. */
 export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
@@ -56,7 +42,7 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   });
   try {
     const there = (await volume.head(SNAPSHOT_KEY, options)) ?? (await volume.head(FINISHED_KEY, options));
-    if (there !== undefined) return await record(deps, ref, { token: step.token, filled: true });
+    if (there !== undefined) return await recordSeeding(deps, ref, { token: step.token, filled: true });
     const opened = await openObject(deps, restore, source.location);
     try {
       await volume.put(SNAPSHOT_KEY, snapshotIn(opened, source, options), options);
@@ -71,30 +57,17 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   } finally {
     await volume.close();
   }
-  await record(deps, ref, { token: step.token, filled: true });
+  await recordSeeding(deps, ref, { token: step.token, filled: true });
 };
 
 /** Of the file that says that the data is finished. */
 const FINISHED_KEY = 'restore/finished';
 
-/** Not retried: shown to users as the failure of the operation, which is tried again later. */
-async function createVolume(
-  deps: Dependencies,
-  cluster: EtcdCluster,
-  { member, token }: Seeding,
-): Promise<void> {
-  const storageClassName = cluster.status?.storage?.storageClassName;
-  const claim = memberClaim(cluster, { name: member, token, storageClassName });
-  for (const object of [peerService(cluster), seedBudget(cluster), claim]) {
-    await createOwned(deps.kube, object, cluster.metadata.uid);
-  }
-}
-
 /** Has etcdutl make the member's data of the snapshot, and records that it is done. */
 export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, ref, step) => {
   const { cluster, restore } = await readBoth(deps, ref, step);
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
-  await createPod(deps, await seedPodOf(deps, { cluster, restore, step }));
+  await createHelper(deps, await seedPodOf(deps, { cluster, restore, step }));
   let end: SeedEnd | undefined;
   let trouble: string | undefined;
   const outcome = await waitUntil(deps, async () => {
@@ -107,43 +80,12 @@ export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, r
   if (end === undefined && trouble !== undefined)
     throw finalFailure('SeedFailed', `pod ${pod.name} does not start: ${trouble}`);
   if (end === undefined) return outcome;
-  if (end.failure === undefined) await record(deps, ref, { token: step.token, seeded: true });
+  if (end.failure === undefined) await recordSeeding(deps, ref, { token: step.token, seeded: true });
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });
   if (end.failure !== undefined)
     throw finalFailure('SeedFailed', `etcdutl could not restore the snapshot: ${end.failure}`);
   return 'done';
 };
-
-/** How far the first member's volume is. */
-async function record(
-  deps: Dependencies,
-  ref: ClusterRef,
-  { token, ...done }: { readonly token: string; readonly filled?: true; readonly seeded?: true },
-): Promise<void> {
-  const cluster = await readLivingCluster(deps.kube, ref);
-  const { incarnation } = cluster.status ?? {};
-  if (incarnation?.token !== token || incarnation.restore === undefined)
-    throw preconditionChanged(`incarnation ${token} is not the recorded incarnation`);
-  const restore = { ...incarnation.restore, ...done };
-  await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
-}
-
-async function createPod({ kube }: Dependencies, pod: ReturnType<typeof seedPod>): Promise<void> {
-  const { metadata } = pod;
-  const found = await kube.get(refTo(pod));
-  if (found !== undefined) {
-    const owner = metadata.ownerReferences[0]?.uid ?? '';
-    if (isControlledBy(found, owner)) return;
-    throw preconditionChanged(
-      `pod ${metadata.namespace}/${metadata.name} is not owned by this EtcdCluster: delete it`,
-    );
-  }
-  try {
-    await kube.create(pod);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-}
 
 interface SeedEnd {
   /** Absent: all is well. */
@@ -205,15 +147,3 @@ export const disarmAlarms: Perform<'disarmAlarms'> = async (deps, ref, step) => 
     for (const { memberId, alarm } of step.alarms) await leader.disarm(memberId, alarm);
   });
 };
-
-/** The cluster and the restore that the step was planned for, when it would be planned again. */
-async function readBoth(
-  deps: Dependencies,
-  ref: ClusterRef,
-  step: StepOf<'fillVolume' | 'unpackBackup' | 'startSeed'>,
-): Promise<{ readonly cluster: EtcdCluster; readonly restore: EtcdRestore }> {
-  const { cluster } = await stillPlanned(deps, ref, step);
-  const restore = await readRestore(deps.kube, { ...step.restore, namespace: ref.namespace });
-  if (restore === undefined) throw preconditionChanged(`EtcdRestore ${step.restore.name} is gone`);
-  return { cluster, restore };
-}

@@ -53,7 +53,7 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
-  const { incarnation, clusterID } = cluster.status ?? {};
+  const { incarnation, clusterID, lastSeen } = cluster.status ?? {};
   const serials = step.incarnation.members.map(({ name }) => serialOf(name) ?? 0);
   await recordStatus(deps.kube, cluster, {
     incarnation: { ...step.incarnation, createdAt: timestamp(deps.now()) },
@@ -67,6 +67,7 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
             ...(clusterID !== undefined && { clusterID }),
             members: step.members,
             claims: step.keep.map(({ name }) => name).slice(-MOST_CLAIMS),
+            ...(lastSeen !== undefined && { lastSeen }),
           },
     ...FORGOTTEN,
   });
@@ -79,6 +80,9 @@ const MOST_CLAIMS = 64;
 
 /** What was observed of the members before, and would be taken for the new ones'. */
 const FORGOTTEN = {
+  lastSeen: null,
+  recovery: null,
+  survivors: null,
   clusterID: null,
   members: null,
   leader: null,
@@ -143,11 +147,12 @@ function recordAbandoned(
 }
 
 async function revert({ kube }: Dependencies, cluster: EtcdCluster): Promise<void> {
-  const { incarnation, clusterID, members = [] } = cluster.status?.previousIncarnation ?? {};
+  const { incarnation, clusterID, members = [], lastSeen } = cluster.status?.previousIncarnation ?? {};
   await recordStatus(kube, cluster, {
     incarnation: incarnation ?? null,
     clusterID: clusterID ?? null,
     members: { details: members.map(name => ({ name, health: 'Unknown' })) },
+    lastSeen: lastSeen ?? null,
     previousIncarnation: null,
   });
 }

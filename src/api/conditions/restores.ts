@@ -27,6 +27,10 @@ export const RESTORE_CONDITIONS = {
         'The operator created the EtcdRestore because every volume was lost. This is no longer true, or no longer requested.',
         'Delete the EtcdRestore. If every volume is lost again, the operator creates another one.',
       ],
+      QuorumMayReturn: [
+        'The EtcdRestore recovers a lost quorum, and what was approved is no longer so: a member may come back, a quorum answers, or the data is other data.',
+        'Read the message. Delete the EtcdRestore; if the quorum is lost for good, send another RecoverQuorum.',
+      ],
       ClusterExists: [
         'spec.clusterTemplate requests a new cluster, but a cluster of that name exists.',
         'Name another cluster, or remove spec.clusterTemplate to restore in place.',

@@ -38,6 +38,10 @@ export const MEMBER_OBSTACLES = {
     'A member has neither pod nor volume, and no quorum can replace it.',
     'Bring back the nodes and volumes of the others, or restore a backup if they are gone for good.',
   ],
+  QuorumLostForGood: [
+    'So many members are proved lost that a quorum cannot come back by itself. The data of a member that is left can be recovered.',
+    'Bring back a node or a volume if you can. Otherwise read what would be lost, and approve the recovery: docs/operations/disaster.md.',
+  ],
   WaitingForMember: ['A member is unavailable; its node or volume may come back.', WAIT],
   ReplacementBudget: [
     'More members were lost in an hour than may be replaced without an approval.',

@@ -1,6 +1,7 @@
 /** EtcdCluster.status: the CoreOS operator's fields with their meaning, and what this operator knows besides. */
 import * as z from 'zod';
 import { OUTCOMES } from '../operations.ts';
+import { lastSeen, recovery, survivors } from './quorum-loss.schema.ts';
 import { awaitedApproval, signals, userRequests } from './user-requests.schema.ts';
 import { conditions, int32, int64, listMap, rawObject, statusValue, text } from './parts.schema.ts';
 
@@ -142,6 +143,7 @@ const previousIncarnation = z.object({
     .max(64)
     .describe('Claims that hold their data; never deleted.')
     .optional(),
+  lastSeen: lastSeen.optional(),
 });
 
 const keyHashes = z.object({
@@ -303,6 +305,9 @@ export const clusterStatus = z
       })
       .describe('The newest verified backup of this cluster.')
       .optional(),
+    lastSeen: lastSeen.optional(),
+    survivors: survivors.optional(),
+    recovery: recovery.optional(),
     learner: z
       .object({
         id: text(32, "etcd's member id in hexadecimal."),

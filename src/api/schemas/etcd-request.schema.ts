@@ -26,6 +26,31 @@ const name = (description: string) =>
     message: 'must be the name of an object in the namespace of the EtcdRequest',
   });
 
+const hexId = (description: string) =>
+  cel(text(16, description).min(1), {
+    rule: "self.matches('^[0-9a-f]{1,16}$')",
+    message: 'must be an id in lower-case hexadecimal, as etcdctl prints it',
+  });
+
+const recovery = z
+  .object({
+    clusterID: hexId('status.clusterID of the EtcdCluster.'),
+    revision: int64('The revision of the survivor. What was written above it is lost.').min(1),
+    lastRevision: int64(
+      'The highest revision that was observed of the cluster before its quorum was lost, as status.recovery names it. 0: none was.',
+    )
+      .min(0)
+      .default(0),
+    givenUp: z
+      .array(hexId('A member id in hexadecimal.'))
+      .min(1)
+      .max(16)
+      .describe('The ids of all members but the survivor: they never come back.'),
+  })
+  .describe(
+    'Of RecoverQuorum: exactly what is approved, as `kubectl etcd recover` shows it. A fact that has changed voids the request.',
+  );
+
 const requestSpec = cel(
   z
     .object({
@@ -80,6 +105,7 @@ const requestSpec = cel(
           'Of VerifyBackup: how the backup is verified, as spec.verify of an EtcdBackup. Absent: as the EtcdBackup says, and at least Structure.',
         )
         .optional(),
+      recovery: recovery.optional(),
       expiresAfterSeconds: int32(
         'Seconds after its creation until which the request may be accepted, and until which an approval is valid.',
       )
@@ -133,6 +159,11 @@ const requestSpec = cel(
     rule: "self.action == 'Approve' || !(has(self.operation) || has(self.ids))",
     message: 'operation and ids belong to Approve: remove them',
     fieldPath: '.operation',
+  },
+  {
+    rule: "(self.action == 'RecoverQuorum') == has(self.recovery)",
+    message: 'RecoverQuorum needs recovery, and no other action has it: set or remove it',
+    fieldPath: '.recovery',
   },
   {
     rule: "self.action == 'VerifyBackup' || !(has(self.location) || has(self.verify))",

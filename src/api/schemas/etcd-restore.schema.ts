@@ -19,6 +19,28 @@ const at = cel(
   },
 );
 
+const hexId = (description: string) =>
+  cel(text(16, description).min(1), {
+    rule: "self.matches('^[0-9a-f]{1,16}$')",
+    message: 'must be an id in lower-case hexadecimal, as etcdctl prints it',
+  });
+
+const survivor = z
+  .object({
+    member: text(253, 'The member that has the newest data of those that are left.').min(1),
+    memberID: hexId("Its etcd member id, in hexadecimal."),
+    claimUID: text(64, 'The uid of the claim that contains its data.').min(1),
+    revision: int64('The revision that its data has at least.').min(1),
+    givenUp: z
+      .array(hexId('A member id in hexadecimal.'))
+      .min(1)
+      .max(16)
+      .describe('The ids of all other members: their data is given up.'),
+  })
+  .describe(
+    'Recovers a lost quorum from the data of this member, instead of a backup. The operator creates such an EtcdRestore for an approved EtcdRequest with the action RecoverQuorum; it is refused as soon as one of these facts has changed.',
+  );
+
 const restoreSpec = cel(
   z
     .object({
@@ -51,6 +73,7 @@ const restoreSpec = cel(
         })
         .describe('A backup from the history of an EtcdBackup, instead of backupStorageType.')
         .optional(),
+      survivor: survivor.optional(),
       sha256: cel(
         text(
           64,
@@ -84,9 +107,14 @@ const restoreSpec = cel(
     })
     .describe('Which backup is put into which cluster.'),
   {
-    rule: `${hasType} != has(self.backupRef)`,
+    rule: `has(self.survivor) ? !${hasType} && !has(self.backupRef) : ${hasType} != has(self.backupRef)`,
     message:
-      'exactly one of backupRef and backupStorageType must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+      'exactly one of backupRef, backupStorageType and survivor must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+  },
+  {
+    rule: "!has(self.survivor) || (has(self.confirmClusterID) && self.confirmClusterID != '' && !has(self.clusterTemplate))",
+    message: 'survivor needs confirmClusterID, and no clusterTemplate: a quorum is recovered in place',
+    fieldPath: '.survivor',
   },
   {
     rule: "!has(self.backupRef) || !has(self.backupRef.location) || string(self.backupRef.at) == 'Latest'",

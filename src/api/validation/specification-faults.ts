@@ -262,8 +262,9 @@ export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
 export function restoreFaults(spec: EtcdRestoreSpec): readonly string[] {
   const type = spec.backupStorageType ?? '';
   const faults = type === '' ? [] : storeFaults(spec, 'backupStorageType', type);
-  if ((type === '') === (spec.backupRef === undefined)) {
-    faults.push('exactly one of spec.backupStorageType and spec.backupRef must be given');
+  const sources = [type !== '', spec.backupRef !== undefined, spec.survivor !== undefined];
+  if (sources.filter(Boolean).length !== 1) {
+    faults.push('exactly one of spec.backupStorageType, spec.backupRef and spec.survivor must be given');
   }
   return [...faults, ...nameFaults('spec.etcdCluster.name', spec.etcdCluster.name)];
 }

@@ -7,6 +7,7 @@ import { isAsleep } from '../model/hibernation.ts';
 import { serialOf } from '../../api/names.ts';
 import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
+import { recoveryOf } from './recovery.ts';
 import { isProvedLost, isTotalLoss, unlistedClaims } from './total-loss.ts';
 import type { Situation } from '../model/situation.ts';
 import { type NotAccepted, refused, waits } from '../model/restore-acceptance.ts';
@@ -34,9 +35,11 @@ export function idBefore({ cluster, claims, pods }: Situation): string | undefin
 /** Why what is there may not be overwritten; undefined when it may. */
 export function judgeConfirmation(
   situation: Situation,
-  { onlyAfterTotalLoss, confirmClusterId: confirmed }: RestoreOfCluster,
+  restore: RestoreOfCluster,
 ): NotAccepted | undefined {
+  const { onlyAfterTotalLoss, confirmClusterId: confirmed } = restore;
   if (onlyAfterTotalLoss === true) return judgeRescue(situation);
+  if (restore.survivor !== undefined) return judgeRecovery(situation, restore, restore.survivor);
   const { name } = situation.cluster;
   const id = clusterIdOf(situation);
   if (id === undefined) return judgeUnidentified(situation);
@@ -78,6 +81,37 @@ export function judgeUnidentified(situation: Situation): NotAccepted | undefined
     'IdentityUnknown',
     `the cluster ${cluster.name} has existed, but neither its status nor its claims and pods nor a quorum shows its id, which is needed to confirm that it may be overwritten: start its members again, or delete what is left of it`,
   );
+}
+
+/**
+ * What was approved is exactly what is there until the last member of the cluster before is stopped: who comes back meanwhile ends it.
+ */
+function judgeRecovery(
+  situation: Situation,
+  { source, confirmClusterId }: RestoreOfCluster,
+  { member, memberID: memberId, claimUID: claimUid, revision, givenUp }: NonNullable<RestoreOfCluster['survivor']>,
+): NotAccepted | undefined {
+  const examined = source === undefined ? undefined : { member, memberId, claimUid, revision };
+  const judged = recoveryOf(situation, { givenUp, examined });
+  const other = (what: string) =>
+    refused(
+      'QuorumMayReturn',
+      `nothing is recovered: ${what}. Delete this EtcdRestore; if the quorum is lost for good, approve what "kubectl etcd recover" shows then`,
+    );
+  if ('fault' in judged) return other(judged.fault);
+  const { recovery } = judged;
+  const { survivor } = recovery;
+  if (recovery.clusterId !== confirmClusterId)
+    return other(`the id of the cluster is ${recovery.clusterId}, and ${confirmClusterId} was approved`);
+  if (survivor.id !== memberId || survivor.claimUid !== claimUid)
+    return other(
+      `${survivor.name} (${survivor.id}, claim ${survivor.claimUid}) has the newest data, and ${member} (${memberId}, claim ${claimUid}) was approved`,
+    );
+  if (recovery.revision !== revision)
+    return other(`${member} has revision ${recovery.revision}, and ${revision} was approved`);
+  const ids = recovery.givenUp.map(({ id }) => id);
+  if (ids.length === givenUp.length && ids.every(id => givenUp.includes(id))) return undefined;
+  return other(`${ids.join(', ')} would be given up, and ${givenUp.join(', ')} were approved`);
 }
 
 function stateOf(situation: Situation): string {

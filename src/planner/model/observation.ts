@@ -81,7 +81,7 @@ export interface PodFacts {
   readonly goneBy?: number | undefined;
   /** Of one that is being deleted: who has to agree before it goes. */
   readonly finalizers?: readonly string[] | undefined;
-  /** Looked up only when it stays long after it was to be gone. */
+  /** Looked up only when it stays long after it was to be gone, or when its etcd does not run. */
   readonly host?: PodHost | undefined;
   readonly ip: string | undefined;
   readonly node: string | undefined;

@@ -1,7 +1,7 @@
 /** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
-import type { EtcdCluster, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import type { EtcdCluster, EtcdRestore, EtcdRestoreSpec, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import type { Observation } from './observation.ts';
 import { recordedRefusal, type Refusal } from './restore-acceptance.ts';
 
@@ -27,6 +27,8 @@ export interface RestoreOfCluster {
   readonly step?: string;
   /** Made by the operator because every volume was lost: it may begin only while that is so. */
   readonly onlyAfterTotalLoss?: boolean;
+  /** It recovers a lost quorum from this member, instead of a backup. */
+  readonly survivor?: NonNullable<EtcdRestoreSpec['survivor']>;
 }
 
 /** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
@@ -43,11 +45,15 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
     ...(source && { source }),
     ...(refusal && { refusal }),
     ...(status.step !== undefined && { step: status.step }),
-    ...(spec.by !== undefined && { by: spec.by }),
+    ...wordsOf(spec),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
     revisionBump: spec.revisionBump ?? DEFAULT_REVISION_BUMP,
     ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),
   };
+}
+
+function wordsOf({ by, survivor }: EtcdRestoreSpec): Pick<RestoreOfCluster, 'by' | 'survivor'> {
+  return { ...(by !== undefined && { by }), ...(survivor !== undefined && { survivor }) };
 }
 
 /**

@@ -14,6 +14,7 @@ import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
 import { moveLeader, planHandOver, planMoveLeader } from './move-leader/index.ts';
+import { planRecovery, recoverQuorum } from './recover/index.ts';
 import { planRepair, planNameConflicts, planUnstartedMembers } from './repair/index.ts';
 import { repairCluster } from './repair/operation.ts';
 import { planPodLabels } from './repair/pod-labels.ts';
@@ -41,6 +42,7 @@ export const OPERATIONS: {
 } = {
   createCluster,
   restoreCluster,
+  recoverQuorum,
   upgradeCluster,
   scaleCluster,
   replaceMember,
@@ -91,6 +93,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   // A member whose volume is there comes back sooner by a start than by any change of the membership. Before
   // upgrades, which may be blocked for long (docs/decisions/0043-repair-comes-first.md).
   planRepair,
+  // A quorum that cannot come back is waited for by everything below. Members whose volumes are there were started before.
+  planRecovery,
   // Lost members go, learners finish and the size is reached before healthy members are touched.
   planMembershipOrSpace,
   // Members are repaired and replaced under a foreign object of our name; nothing else is done.

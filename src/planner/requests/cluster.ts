@@ -20,6 +20,7 @@ import {
 import { actorOf, type Draft, draftOf, heldOf, revoke, withChange } from './draft.ts';
 import { pauseBy, resumeBy } from './pause.ts';
 import { mirroredSignals, type OpenSignals, signalsLeft, takenOver } from './signals.ts';
+import { recover } from './recover.ts';
 import type { RequestChange } from './status.ts';
 
 /** What a pass makes of the requests. */
@@ -95,6 +96,8 @@ function settle(draft: Draft, request: EtcdRequest): Draft {
       return abort(draft, request, abortable);
     case 'Approve':
       return approve(draft, request);
+    case 'RecoverQuorum':
+      return recover(draft, request);
     default:
       return carryOut(draft, request);
   }

@@ -96,6 +96,13 @@ function refusalOrWait(observation: RestoreObservation): NotAccepted | undefined
 /** The backup is proved to be whole before anything else is done; undefined when it is. */
 function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision | undefined {
   if (sourceOf(restore) !== undefined) return undefined;
+  const { survivor } = restore.spec;
+  if (survivor !== undefined)
+    return operate({
+      kind: 'examineSurvivor',
+      generation: restore.metadata.generation ?? 0,
+      member: survivor.member,
+    });
   const object = objectOf(restore, backup);
   if ('reason' in object) return { kind: 'blocked', ...object };
   const { generation = 0 } = restore.metadata;

@@ -7,6 +7,11 @@ export const ETCD_RESTORE_STEPS = {
     timing: () => TRANSFER_TIMING,
     summary: ({ location }) => `read ${location} from end to end`,
   }),
+  /** Asks the survivor what it has, and records that in the place of a backup. */
+  examineSurvivor: resourceRow<{ readonly generation: number; readonly member: string }>({
+    timing: () => ACTION_TIMING,
+    summary: ({ member }) => `examine the data of ${member}`,
+  }),
   /** Makes the cluster that the template describes, to be restored into. */
   createRestored: resourceRow<{ readonly cluster: string }>({
     timing: () => ACTION_TIMING,

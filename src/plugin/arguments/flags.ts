@@ -59,6 +59,11 @@ const TABLE = {
   },
   operation: { value: 'OPERATION', about: 'the operation that waits, as explain names it' },
   id: { value: 'ID', about: 'an id that is approved, as explain names it; may be repeated' },
+  'give-up': {
+    value: 'ID',
+    about: 'the id of a member that is given up; may be repeated; otherwise as the status offers it',
+  },
+  revision: { value: 'REVISION', about: 'the revision of the member to recover from; needed with --yes' },
 } as const satisfies Readonly<Record<string, FlagRow>>;
 
 export type FlagName = keyof typeof TABLE;

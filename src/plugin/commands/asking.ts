@@ -22,14 +22,21 @@ const OF_VERIFY = [
   'Without --level it is verified as the EtcdBackup says, and at least with etcdutl (Structure).',
   'With --wait it ends with exit code 3 when the backup is not good, or no verdict could be reached.',
 ];
+const OF_RECOVER = [
+  'MEMBER is the one with the newest data of those that are left, as status.recovery of the cluster names it.',
+  'Without --give-up the members are given up that are proved lost, as the status offers it.',
+  'With --yes both --revision and --give-up must be given. docs/operations/disaster.md says what happens then.',
+];
 const OF_BOTH = ['NAME is that of a cluster; write backup/NAME for an EtcdBackup.'];
 
 const MORE: Partial<Record<ActionName, readonly string[]>> = {
   approve: OF_APPROVE,
+  recover: OF_RECOVER,
   'verify-again': OF_VERIFY,
 };
 const OWN_FLAGS: Partial<Record<ActionName, readonly FlagName[]>> = {
   approve: ['operation', 'id'],
+  recover: ['give-up', 'revision'],
   'verify-again': ['location', 'level'],
 };
 

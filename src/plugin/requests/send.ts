@@ -9,6 +9,7 @@ import { formatted } from '../output.ts';
 import { pluginLine } from '../views/command-lines.ts';
 import { ACTIONS, type ActionName, type Target, targetNamed, wordFor } from './actions.ts';
 import { follow } from './follow.ts';
+import { recoveryLines } from './recovery.ts';
 import { approvedStep, specificationOf } from './specification.ts';
 
 /** How long --wait waits by default, in seconds: a replacement or a rollout takes minutes. */
@@ -83,6 +84,8 @@ async function confirm(
   const effect = ACTIONS[command].effect(wordFor(target), spec.member ?? '');
   const step = spec.action === 'Approve' && cluster !== undefined ? `\n  ${approvedStep(cluster, spec)}` : '';
   io.err(`This will ${effect}.${step}\n`);
+  if (spec.recovery !== undefined && cluster !== undefined)
+    for (const line of recoveryLines(cluster, spec.member ?? '', spec.recovery)) io.err(`${line}\n`);
   io.err(`Namespace ${namespace}, context ${session.context}, asked by ${spec.by}.\n`);
   if (flags.has('yes')) return;
   const answer = ((await io.ask('Send it? [y/N] ')) ?? '').trim().toLowerCase();

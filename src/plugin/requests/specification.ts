@@ -6,6 +6,7 @@ import { secondsOf } from '../arguments/duration.ts';
 import { didYouMean } from '../arguments/suggest.ts';
 import { failure, usageFailure } from '../failure.ts';
 import { ACTIONS, type ActionName, type Target } from './actions.ts';
+import { recoveryFacts } from './recovery.ts';
 import { type WaitingApproval, waitingApproval } from './waiting-approval.ts';
 
 /** As the CRD allows. */
@@ -36,6 +37,8 @@ export function specificationOf(asked: Asked, cluster: EtcdCluster | undefined):
     ...(reason !== undefined && { reason }),
     ...(member !== undefined && { member }),
     ...(command === 'approve' && cluster !== undefined && approvalOf(cluster, flags)),
+    ...(command === 'recover' &&
+      cluster !== undefined && { recovery: recoveryFacts(cluster, member ?? '', flags) }),
     ...(command === 'verify-again' && wantedBackup(flags)),
     ...expiry(flags),
   };

@@ -205,7 +205,7 @@ describe('a restore', () => {
     [
       'no backup',
       { etcdCluster: { name: 'example' } },
-      'exactly one of spec.backupStorageType and spec.backupRef',
+      'exactly one of spec.backupStorageType, spec.backupRef and spec.survivor',
     ],
     [
       'a type without its block',

@@ -147,6 +147,12 @@ export class FakeEtcd implements EtcdPort {
     this.#disks.set(options.disk, { cluster, id: cluster.rows[0]?.id ?? '' });
   }
 
+  /** What is on a disk. */
+  dataOn(disk: string) {
+    const { revision = 0, id: clusterId = '', term = 0 } = this.#disks.get(disk)?.cluster ?? {};
+    return { revision, clusterId, raftTerm: String(term), raftIndex: '12' };
+  }
+
   /** Freezes, isolates or frees the process at `host`. */
   set(host: string, state: FakeProcess['state']): void {
     const changed = this.process(host);
@@ -305,6 +311,7 @@ function statusOf(asked: FakeProcess): MemberStatus {
     raftTerm: String(cluster.term),
     raftIndex: String(asked.raftApplied),
     raftAppliedIndex: String(asked.raftApplied),
+    revision: String(cluster.revision),
     dbSize: asked.dbSize,
     dbSizeInUse: asked.dbSize - asked.dbFree,
     errors: [...(leaderId === undefined ? ['etcdserver: no leader'] : []), ...asked.alarms],

@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../../src/objects/seed-pod.ts';
+import { SURVIVOR_COPIER, SURVIVOR_VOLUME } from '../../../src/objects/survivor-pod.ts';
 import { FakeStore } from '../store.ts';
 import { etcdOf, startArguments } from './container-arguments.ts';
 import { injectedInit, withInjected } from './injected.ts';
@@ -57,6 +58,8 @@ export class FakeKubelet {
   snapshotKeys = 0;
   /** What etcdutl says instead of restoring. */
   restoreFailure: string | undefined;
+  /** What the pod says that takes over the data of a survivor, instead of doing it. */
+  survivorFailure: string | undefined;
   readonly #volumes = new Map<string, FakeStore>();
   /** What each pod runs, by uid. */
   readonly #images = new Map<string, string>();
@@ -78,6 +81,7 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
+      else if (isCopier(pod)) this.#copy(pod);
       else if (restoring(pod) !== undefined) this.#restore(pod);
       else if (this.#hasOtherImage(pod)) this.#replace(pod);
       else if (statusOf(pod).podIP === undefined) this.#start(pod);
@@ -103,6 +107,29 @@ export class FakeKubelet {
     const found = this.#volumes.get(uid) ?? new FakeStore({ location: `file://${uid}` });
     this.#volumes.set(uid, found);
     return found;
+  }
+
+  /** A pod that takes over the data of a survivor does it at once; the container beside it continues. */
+  #copy(pod: KubeObject): void {
+    if (statusOf(pod).phase !== undefined) return;
+    const spec = pod['spec'] as PodSpec;
+    const disk = this.#disk(pod, spec);
+    const from = this.#disk(pod, spec, SURVIVOR_VOLUME);
+    if (disk === undefined || from === undefined) return;
+    const failure = this.survivorFailure;
+    const { revision, ...facts } = this.#etcd.dataOn(from);
+    if (failure === undefined) {
+      this.snapshotRevision = revision;
+      this.volume(disk).objects.set(SNAPSHOT_KEY, { bytes: Buffer.from(from), modifiedAt: 0 });
+    }
+    const message = JSON.stringify({ revision: String(revision), ...facts });
+    const terminated =
+      failure === undefined ? { exitCode: 0, message } : { exitCode: 1, message: failure };
+    this.#kube.mutate(refOf(pod), object => {
+      const ended = { name: SURVIVOR_COPIER, state: { terminated } };
+      const beside = { name: 'etcd', state: { running: {} } };
+      object['status'] = { phase: 'Running', containerStatuses: withInjected(pod, [ended, beside]) };
+    });
   }
 
   /** A pod that restores runs to its end at once: etcdutl, and what clears up around it. */
@@ -227,8 +254,8 @@ export class FakeKubelet {
   }
 
   /** What names the disk that the pod's data lies on; undefined while its claim is missing. Binds the claim. */
-  #disk(pod: KubeObject, spec: PodSpec): string | undefined {
-    const name = spec.volumes.find(volume => volume.name === 'data')?.persistentVolumeClaim?.claimName;
+  #disk(pod: KubeObject, spec: PodSpec, of = 'data'): string | undefined {
+    const name = spec.volumes.find(volume => volume.name === of)?.persistentVolumeClaim?.claimName;
     if (name === undefined) return pod.metadata.uid;
     const ref = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace: pod.metadata.namespace, name };
     const claim = this.#kube.peek(ref);
@@ -279,6 +306,11 @@ function imageOf(pod: KubeObject): string {
 /** The container that unpacks a backup, in a pod that is none of a member. */
 function restoring(pod: KubeObject): { readonly args: string[] } | undefined {
   return (pod['spec'] as PodSpec).initContainers?.find(({ name }) => name === 'restore');
+}
+
+/** Whether the pod takes over the data of a survivor. */
+export function isCopier(pod: KubeObject): boolean {
+  return (pod['spec'] as PodSpec).containers.some(({ name }) => name === SURVIVOR_COPIER);
 }
 
 /** The status of a pod, empty when it has none. */

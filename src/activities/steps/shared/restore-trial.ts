@@ -16,7 +16,7 @@ import type { ClusterRef } from '../../runtime/cluster-reference.ts';
 import type { Dependencies } from '../../runtime/dependencies.ts';
 import { preconditionChanged } from '../../runtime/failures.ts';
 import { placeOf, resourcesOf } from '../../runtime/pod-placement.ts';
-import { seedPodOf, startedSeed, volumeOwner } from './seed-objects.ts';
+import { seedPodOf, startedSeed, survivorPodOf, volumeOwner } from './seed-objects.ts';
 import { tryObjects } from './trial.ts';
 
 /**
@@ -50,12 +50,15 @@ export async function tryRestore(
   const member = seedName(trial);
   const step = { member, token: incarnation.token };
   const owner = volumeOwner(restore);
-  const volume = claimStorePod(owner, {
-    image: await deps.ownImage(),
-    claim: member,
-    place: placeOf(next),
-    resources: resourcesOf(next),
-  });
+  const volume =
+    restore.spec.survivor === undefined
+      ? claimStorePod(owner, {
+          image: await deps.ownImage(),
+          claim: member,
+          place: placeOf(next),
+          resources: resourcesOf(next),
+        })
+      : await survivorPodOf(deps, { cluster: next, restore, step });
   const objects = [
     peerService(next),
     clientService(next),
@@ -91,10 +94,10 @@ async function tryRoom(
   }
 }
 
-function twice(pod: ReturnType<typeof claimStorePod>): WritableObject {
+function twice(pod: { readonly spec: { readonly containers: readonly { readonly name: string }[] } }): WritableObject {
   const { containers } = pod.spec;
   const others = containers.map(container => ({ ...container, name: `${container.name}-2` }));
-  return { ...pod, spec: { ...pod.spec, containers: [...containers, ...others] } } as WritableObject;
+  return { ...pod, spec: { ...pod.spec, containers: [...containers, ...others] } } as unknown as WritableObject;
 }
 
 /** The claims of the members before are kept, so there must be room for those of all that follow. */

@@ -7,6 +7,7 @@ import { memberPod } from '../../../objects/pod.ts';
 import { seedPod } from '../../../objects/seed-pod.ts';
 import type { Dependencies } from '../../runtime/dependencies.ts';
 import { preconditionChanged } from '../../runtime/failures.ts';
+import { inspectionPod, survivorPod } from '../../../objects/survivor-pod.ts';
 import { placeOf, resourcesOf } from '../../runtime/pod-placement.ts';
 
 interface Seed {
@@ -42,7 +43,55 @@ export async function seedPodOf(
       operator: await deps.ownImage(),
       etcd: etcdImage(config.repository, seedVersion(cluster)),
     },
+    ...(restore.spec.survivor !== undefined && { isDatabase: true }),
     revisionBump: cluster.status?.incarnation?.restore?.revisionBump ?? 0,
+    place: placeOf(cluster),
+    resources: resourcesOf(cluster),
+  });
+}
+
+/** The pod that takes over the data of the survivor that the restore names. */
+export async function survivorPodOf(
+  deps: Pick<Dependencies, 'ownImage'>,
+  {
+    cluster,
+    restore,
+    step,
+  }: { readonly cluster: EtcdCluster; readonly restore: EtcdRestore; readonly step: Seed },
+): Promise<ReturnType<typeof survivorPod>> {
+  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
+  const { namespace, name, uid } = restore.metadata;
+  const { survivor } = restore.spec;
+  if (survivor === undefined) throw preconditionChanged(`EtcdRestore ${name} names no survivor`);
+  return survivorPod({
+    restore: { namespace, name, uid },
+    member: step.member,
+    claim: survivor.member,
+    revision: survivor.revision,
+    images: {
+      operator: await deps.ownImage(),
+      etcd: etcdImage(config.repository, seedVersion(cluster)),
+    },
+    place: placeOf(cluster),
+    resources: resourcesOf(cluster),
+  });
+}
+
+/** The pod that looks at the data of a member, where that runs. */
+export async function inspectionPodOf(
+  deps: Pick<Dependencies, 'ownImage'>,
+  { cluster, step }: { readonly cluster: EtcdCluster; readonly step: { readonly member: string; readonly node: string } },
+): Promise<ReturnType<typeof inspectionPod>> {
+  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
+  const { namespace, name, uid } = cluster.metadata;
+  return inspectionPod({
+    cluster: { namespace, name, uid },
+    claim: step.member,
+    node: step.node,
+    images: {
+      operator: await deps.ownImage(),
+      etcd: etcdImage(config.repository, seedVersion(cluster)),
+    },
     place: placeOf(cluster),
     resources: resourcesOf(cluster),
   });

@@ -81,6 +81,47 @@ export const RESTORE_STEPS = {
     summary: ({ name, backup, time }) =>
       `create EtcdRestore ${name} to restore the backup of ${time} that EtcdBackup ${backup} made`,
   }),
+  /** A person approved of it: makes an EtcdRestore from the member that has the newest data of those that are left. */
+  requestRecovery: row<{
+    readonly name: string;
+    readonly clusterId: string;
+    readonly survivor: { readonly name: string; readonly id: string; readonly claimUid: string };
+    /** Of the survivor's store. */
+    readonly revision: number;
+    /** The highest that was observed. */
+    readonly lastRevision: number;
+    readonly givenUp: readonly { readonly name: string; readonly id: string }[];
+    readonly by: string;
+    /** What may be lost, in words. */
+    readonly window: string;
+  }>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ name, survivor, givenUp }) =>
+      `create EtcdRestore ${name} to recover the quorum from ${survivor.name}, and give up ${namesOf(givenUp)}`,
+  }),
+  /** Has a pod replay the log of a copy of a member's data, which it cannot write to, and records what the data is. */
+  inspectSurvivor: row<{
+    readonly member: string;
+    readonly claimUid: string;
+    /** Where its own pod runs. */
+    readonly node: string;
+  }>({
+    timing: WAIT_TIMING,
+    plannedAgain: true,
+    summary: ({ member }) => `inspect the data of ${member}, which does not answer without a quorum, in a pod of its own`,
+  }),
+  /** Brings what the survivor knew to be committed onto the volume of the first member. Its own volume is only read. */
+  copySurvivor: row<
+    Seeding & {
+      readonly survivor: { readonly name: string; readonly claimUid: string; readonly revision: number };
+    }
+  >({
+    timing: WAIT_TIMING,
+    plannedAgain: true,
+    summary: ({ survivor, member }) =>
+      `copy the data of ${survivor.name} to the volume of ${member}, and replay its log`,
+  }),
   concludeRestore: row<{ readonly restore: RestoreIdentity }>({
     timing: ACTION_TIMING,
     plannedAgain: true,

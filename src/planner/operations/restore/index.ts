@@ -196,7 +196,15 @@ function seedingSteps(
   const member = members[0]?.name ?? '';
   const of = { restore: { name: restore.name, uid: restore.uid }, token, member };
   const claimUid = claims.find(claim => claim.owned && claim.name === member)?.uid ?? '';
-  const fill: Step = { kind: 'fillVolume', ...of };
+  const { survivor } = restore;
+  const fill: Step =
+    survivor === undefined
+      ? { kind: 'fillVolume', ...of }
+      : {
+          kind: 'copySurvivor',
+          ...of,
+          survivor: { name: survivor.member, claimUid: survivor.claimUID, revision: survivor.revision },
+        };
   const unpack: Step = { kind: 'unpackBackup', ...of };
   const start: Step = { kind: 'startSeed', ...of, claimUid };
   const wait: Step = { kind: 'awaitQuorum', token, members: [member] };
