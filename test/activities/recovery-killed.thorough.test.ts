@@ -31,7 +31,12 @@ describe('a recovery', () => {
       await world.runUntilKilled();
       await world.runCluster();
       expect(world.names('EtcdRestore'), `killed at call ${at}`).toHaveLength(1);
-      const ref = { apiVersion: API_VERSION, kind: 'EtcdRestore', namespace: 'shop', name: world.names('EtcdRestore')[0] ?? '' };
+      const ref = {
+        apiVersion: API_VERSION,
+        kind: 'EtcdRestore',
+        namespace: 'shop',
+        name: world.names('EtcdRestore')[0] ?? '',
+      };
       expect(world.kube.peek(ref)?.['spec']).toMatchObject({ survivor: { member: LEFT } });
     }
   });

@@ -159,7 +159,12 @@ describe('data that is not what was looked at', () => {
       const [member] = cluster.members as [EtcdProcess];
       await member.stop('SIGTERM');
       const volume = await mkdtemp(join(folder, 'volume-'));
-      const of = { etcd: await etcdBinary(version), volume, revision: 3, ports: await freePorts('client', 'peer') };
+      const of = {
+        etcd: await etcdBinary(version),
+        volume,
+        revision: 3,
+        ports: await freePorts('client', 'peer'),
+      };
       await expect(copySurvivor({ ...of, data: member.dataDir })).rejects.toThrow(
         'its data has revision 2, but revision 3 was approved',
       );

@@ -372,7 +372,9 @@ export function isCopier(pod: KubeObject): boolean {
 
 /** A pod that is no member: it makes the data of one. */
 export function isSeed(pod: KubeObject): boolean {
-  return isCopier(pod) || (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true;
+  return (
+    isCopier(pod) || (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true
+  );
 }
 
 export function isEphemeral(pod: KubeObject): boolean {

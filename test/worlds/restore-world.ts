@@ -169,7 +169,9 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** `kubectl etcd recover`: approves of what the cluster offers, or of something else. */
-  requestRecovery(other: Partial<NonNullable<EtcdRequestSpec['recovery']>> & { readonly member?: string } = {}): void {
+  requestRecovery(
+    other: Partial<NonNullable<EtcdRequestSpec['recovery']>> & { readonly member?: string } = {},
+  ): void {
     const { clusterID = '', recovery } = this.cluster.status;
     const { member = recovery?.member ?? '', ...facts } = other;
     this.kube.seed({
@@ -198,7 +200,12 @@ export class RestoreWorld extends OperatorWorld {
 
   /** What became of it. */
   get recoveryRequest(): EtcdRequestStatus {
-    const ref = { apiVersion: API_VERSION, kind: 'EtcdRequest', namespace: this.ref.namespace, name: 'recover' };
+    const ref = {
+      apiVersion: API_VERSION,
+      kind: 'EtcdRequest',
+      namespace: this.ref.namespace,
+      name: 'recover',
+    };
     return (this.kube.peek(ref)?.['status'] ?? {}) as EtcdRequestStatus;
   }
 

@@ -87,7 +87,8 @@ function dataOf(
     return { revision: Number(probe.revision ?? 0), version: probe.version, size: probe.dbSize };
   }
   const found = status.survivors?.find(each => each.name === member && each.claimUID === claimUID);
-  if (found === undefined) throw preconditionChanged(`${member} does not answer, and its data was not inspected`);
+  if (found === undefined)
+    throw preconditionChanged(`${member} does not answer, and its data was not inspected`);
   return { revision: found.revision, version: status.currentVersion ?? '', size: 0 };
 }
 

@@ -27,7 +27,9 @@ export const copySurvivor: Perform<'copySurvivor', WaitOutcome> = async (deps, r
   const { survivor } = step;
   const claim = await deps.kube.get({ ...CLAIM, namespace: ref.namespace, name: survivor.name });
   if (claim === undefined || claim.metadata.uid !== survivor.claimUid)
-    throw preconditionChanged(`claim ${survivor.name} is not the claim that contains the data of the survivor`);
+    throw preconditionChanged(
+      `claim ${survivor.name} is not the claim that contains the data of the survivor`,
+    );
   await createVolume(deps, cluster, step);
   const pod = { ...POD, namespace: ref.namespace, name: survivorPodName(step.member) };
   await createHelper(deps, await survivorPodOf(deps, { cluster, restore, step }));
@@ -71,7 +73,8 @@ async function recordInspection(
     facts,
   }: { readonly member: string; readonly claimUid: string; readonly facts: SurvivorFacts | undefined },
 ): Promise<void> {
-  if (facts === undefined) throw finalFailure('InspectionFailed', `the pod that inspected ${name} said nothing`);
+  if (facts === undefined)
+    throw finalFailure('InspectionFailed', `the pod that inspected ${name} said nothing`);
   const cluster = await readLivingCluster(deps.kube, ref);
   const { revision, clusterId: clusterID, raftTerm, raftIndex, hash } = facts;
   const others = (cluster.status?.survivors ?? []).filter(each => each.name !== name);

@@ -27,7 +27,12 @@ export const requestRecovery: Perform<'requestRecovery'> = async (deps, ref, ste
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    const there = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdRestore', namespace, name: step.name });
+    const there = await deps.kube.get({
+      apiVersion: API_VERSION,
+      kind: 'EtcdRestore',
+      namespace,
+      name: step.name,
+    });
     const { spec } = (there ?? {}) as Partial<EtcdRestore>;
     if (there === undefined || spec?.survivor?.claimUID === survivor.claimUID) return;
     throw preconditionChanged(

@@ -2,12 +2,7 @@
 import { Context } from '@temporalio/activity';
 import { EtcdError } from '../../etcd/port.ts';
 import { statusNamed } from '../../objects/containers.ts';
-import {
-  DONE_BEFORE,
-  SEED_CONTAINERS,
-  seedPodName,
-  SNAPSHOT_KEY,
-} from '../../objects/seed-pod.ts';
+import { DONE_BEFORE, SEED_CONTAINERS, seedPodName, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';

@@ -28,7 +28,7 @@ const hexId = (description: string) =>
 const survivor = z
   .object({
     member: text(253, 'The member that has the newest data of those that are left.').min(1),
-    memberID: hexId("Its etcd member id, in hexadecimal."),
+    memberID: hexId('Its etcd member id, in hexadecimal.'),
     claimUID: text(64, 'The uid of the claim that contains its data.').min(1),
     revision: int64('The revision that its data has at least.').min(1),
     givenUp: z

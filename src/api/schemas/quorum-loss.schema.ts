@@ -35,19 +35,24 @@ export const survivors = listMap(
         revision: int64('The revision of the data.'),
         raftTerm: text(20, 'The term of raft after its log was replayed alone.'),
         raftIndex: text(20, 'The index of the last entry that it knew to be committed.'),
-        hash: text(32, "etcd's hash of all keys at that revision, in hexadecimal; absent where etcd asks for a user.").optional(),
+        hash: text(
+          32,
+          "etcd's hash of all keys at that revision, in hexadecimal; absent where etcd asks for a user.",
+        ).optional(),
         time: time('When it was inspected.'),
       }),
     )
     .max(64)
-    .describe('What the data is of members that do not answer, as pods that cannot write to it found. Only while no quorum answers.'),
+    .describe(
+      'What the data is of members that do not answer, as pods that cannot write to it found. Only while no quorum answers.',
+    ),
   'name',
 );
 
 export const recovery = z
   .object({
     member: name('The survivor: the member with the newest data of those that are left.'),
-    memberID: text(32, "Its etcd member id, in hexadecimal."),
+    memberID: text(32, 'Its etcd member id, in hexadecimal.'),
     revision: int64('The revision of its store.'),
     raftIndex: text(20, 'The index of the raft log up to which it knows entries to be committed.').optional(),
     lastRevision: int64('The highest revision that was observed of any member; 0: none was.'),
@@ -63,4 +68,6 @@ export const recovery = z
       .max(64)
       .describe('All other members.'),
   })
-  .describe('How a quorum that is lost for good can be recovered with an EtcdRequest; absent: it cannot, or need not.');
+  .describe(
+    'How a quorum that is lost for good can be recovered with an EtcdRequest; absent: it cannot, or need not.',
+  );

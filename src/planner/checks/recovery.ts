@@ -122,11 +122,12 @@ function faultOfCluster(situation: Situation): string | undefined {
   if (status.storage?.kind !== 'PersistentVolumeClaim')
     return `${name} stores its data in its pods, which a recovery would delete: take a snapshot of the member that is left, and restore it into a new cluster`;
   if (cluster.config.hibernated || isAsleep(situation)) return `${name} is hibernated`;
-  const unknown = [...new Set([...unlistedClaims(situation), ...unstampedClaims(situation).map(claim => claim.name)])];
+  const unknown = [
+    ...new Set([...unlistedClaims(situation), ...unstampedClaims(situation).map(claim => claim.name)]),
+  ];
   if (unknown.length > 0) return `claim ${unknown.join(', ')} may be that of a member that is not known`;
   const following = Object.entries(probes).find(
-    ([member, probe]) =>
-      probe.answered && probe.leaderId !== undefined && !isLearner(situation, member),
+    ([member, probe]) => probe.answered && probe.leaderId !== undefined && !isLearner(situation, member),
   );
   return following && `${following[0]} knows a leader: there may be a quorum that the operator cannot reach`;
 }
@@ -158,7 +159,9 @@ function goneFor(
   // Whoever was stopped for the recovery is not started again: what was said of it when it was approved holds.
   if (examined !== undefined && isStopped(view.pod) && isStopped(podOf(situation, examined.member)))
     return 'a person gave it up, and it is stopped';
-  return doesNotRun(view.pod) ? `a person gave it up, and it does not run (${view.pod?.trouble?.reason})` : undefined;
+  return doesNotRun(view.pod)
+    ? `a person gave it up, and it does not run (${view.pod?.trouble?.reason})`
+    : undefined;
 }
 
 function podOf({ pods }: Situation, member: string): PodFacts | undefined {
@@ -221,7 +224,8 @@ function inspectionOf({ cluster: { status } }: Situation, member: string, claimU
 /** A member that was started again without a quorum answers nobody (etcd, server/embed/serve.go, ReadyNotify): its data is looked at. */
 function inspectable(situation: Situation, { view: { name, pod, probe } }: Voter): ToInspect | undefined {
   const claim = usableClaim(situation, name);
-  if (claim === undefined || probe !== undefined || pod?.phase !== 'Running' || pod.deleting) return undefined;
+  if (claim === undefined || probe !== undefined || pod?.phase !== 'Running' || pod.deleting)
+    return undefined;
   return pod.node === undefined ? undefined : { member: name, claimUid: claim.uid, node: pod.node };
 }
 
@@ -244,7 +248,10 @@ function newestSeen(
   const seen = all.filter(({ name }) => names.includes(name));
   const lastRevision = Math.max(revision, ...seen.map(each => Number(each.revision ?? 0)));
   const away = seen.filter(({ name }) => probes[name]?.answered !== true);
-  const lastSeen = away.map(({ time }) => time).toSorted().at(-1);
+  const lastSeen = away
+    .map(({ time }) => time)
+    .toSorted()
+    .at(-1);
   return { lastRevision, ...(lastSeen !== undefined && { lastSeen }) };
 }
 

@@ -33,10 +33,7 @@ export function idBefore({ cluster, claims, pods }: Situation): string | undefin
 }
 
 /** Why what is there may not be overwritten; undefined when it may. */
-export function judgeConfirmation(
-  situation: Situation,
-  restore: RestoreOfCluster,
-): NotAccepted | undefined {
+export function judgeConfirmation(situation: Situation, restore: RestoreOfCluster): NotAccepted | undefined {
   const { onlyAfterTotalLoss, confirmClusterId: confirmed } = restore;
   if (onlyAfterTotalLoss === true) return judgeRescue(situation);
   if (restore.survivor !== undefined) return judgeRecovery(situation, restore, restore.survivor);
@@ -89,7 +86,13 @@ export function judgeUnidentified(situation: Situation): NotAccepted | undefined
 function judgeRecovery(
   situation: Situation,
   { source, confirmClusterId }: RestoreOfCluster,
-  { member, memberID: memberId, claimUID: claimUid, revision, givenUp }: NonNullable<RestoreOfCluster['survivor']>,
+  {
+    member,
+    memberID: memberId,
+    claimUID: claimUid,
+    revision,
+    givenUp,
+  }: NonNullable<RestoreOfCluster['survivor']>,
 ): NotAccepted | undefined {
   const examined = source === undefined ? undefined : { member, memberId, claimUid, revision };
   const judged = recoveryOf(situation, { givenUp, examined });

@@ -1,7 +1,12 @@
 /** The EtcdRestores of a cluster, as the cluster's own pass sees them. Pure. */
 import { ANNOTATION_TOTAL_LOSS } from '../../api/names.ts';
 import { DEFAULT_REVISION_BUMP } from '../../api/schemas/default-values.ts';
-import type { EtcdCluster, EtcdRestore, EtcdRestoreSpec, EtcdRestoreStatus } from '../../api/schemas/types.ts';
+import type {
+  EtcdCluster,
+  EtcdRestore,
+  EtcdRestoreSpec,
+  EtcdRestoreStatus,
+} from '../../api/schemas/types.ts';
 import type { Observation } from './observation.ts';
 import { recordedRefusal, type Refusal } from './restore-acceptance.ts';
 

@@ -59,7 +59,8 @@ export function recoveryLines(cluster: EtcdCluster, member: string, facts: Facts
         ? 'never seen'
         : `last seen ${seen.time} at revision ${seen.revision ?? '?'}, term ${seen.raftTerm}, index ${seen.raftIndex}`,
     ];
-    const fate = name === member ? 'recovered from' : `given up${given === undefined ? '' : `: ${given.why}`}`;
+    const fate =
+      name === member ? 'recovered from' : `given up${given === undefined ? '' : `: ${given.why}`}`;
     return `  ${name}: ${ofIt.join(', ')}; ${fate}`;
   });
   const lost = (facts.lastRevision ?? 0) - facts.revision;

@@ -123,8 +123,7 @@ export class FakeKubelet {
       this.volume(disk).objects.set(SNAPSHOT_KEY, { bytes: Buffer.from(from), modifiedAt: 0 });
     }
     const message = JSON.stringify({ revision: String(revision), ...facts });
-    const terminated =
-      failure === undefined ? { exitCode: 0, message } : { exitCode: 1, message: failure };
+    const terminated = failure === undefined ? { exitCode: 0, message } : { exitCode: 1, message: failure };
     this.#kube.mutate(refOf(pod), object => {
       const ended = { name: SURVIVOR_COPIER, state: { terminated } };
       const beside = { name: 'etcd', state: { running: {} } };

@@ -94,10 +94,15 @@ async function tryRoom(
   }
 }
 
-function twice(pod: { readonly spec: { readonly containers: readonly { readonly name: string }[] } }): WritableObject {
+function twice(pod: {
+  readonly spec: { readonly containers: readonly { readonly name: string }[] };
+}): WritableObject {
   const { containers } = pod.spec;
   const others = containers.map(container => ({ ...container, name: `${container.name}-2` }));
-  return { ...pod, spec: { ...pod.spec, containers: [...containers, ...others] } } as unknown as WritableObject;
+  return {
+    ...pod,
+    spec: { ...pod.spec, containers: [...containers, ...others] },
+  } as unknown as WritableObject;
 }
 
 /** The claims of the members before are kept, so there must be room for those of all that follow. */

@@ -80,7 +80,10 @@ export async function survivorPodOf(
 /** The pod that looks at the data of a member, where that runs. */
 export async function inspectionPodOf(
   deps: Pick<Dependencies, 'ownImage'>,
-  { cluster, step }: { readonly cluster: EtcdCluster; readonly step: { readonly member: string; readonly node: string } },
+  {
+    cluster,
+    step,
+  }: { readonly cluster: EtcdCluster; readonly step: { readonly member: string; readonly node: string } },
 ): Promise<ReturnType<typeof inspectionPod>> {
   const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
   const { namespace, name, uid } = cluster.metadata;

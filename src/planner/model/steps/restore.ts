@@ -109,7 +109,8 @@ export const RESTORE_STEPS = {
   }>({
     timing: WAIT_TIMING,
     plannedAgain: true,
-    summary: ({ member }) => `inspect the data of ${member}, which does not answer without a quorum, in a pod of its own`,
+    summary: ({ member }) =>
+      `inspect the data of ${member}, which does not answer without a quorum, in a pod of its own`,
   }),
   /** Brings what the survivor knew to be committed onto the volume of the first member. Its own volume is only read. */
   copySurvivor: row<

@@ -26,7 +26,10 @@ export function planRecovery(situation: Situation): Decision | undefined {
   for (const { ids } of approvals) {
     const named = recoveryOf(situation, { givenUp: givenUpIn(ids) });
     if ('fault' in named) continue;
-    const answer = consentTo(situation, consentFor(named.recovery), { reason: 'QuorumLostForGood', message: '' });
+    const answer = consentTo(situation, consentFor(named.recovery), {
+      reason: 'QuorumLostForGood',
+      message: '',
+    });
     if (!('approval' in answer)) continue;
     const step = stepFor(situation, named.recovery, answer.approval);
     // What came of it has ended, or was refused: an approval is used once.
@@ -72,7 +75,13 @@ function stepFor(
   const { clusterId, survivor, revision, lastRevision, givenUp } = recovery;
   const serial = serialOf(cluster.status.incarnation?.token ?? '') ?? 0;
   // One for each approval: one that was refused or has failed is not begun again.
-  const suffix = approval === undefined ? '' : `-${String(approval.id).toLowerCase().replaceAll(/[^a-z0-9]/g, '').slice(0, 8)}`;
+  const suffix =
+    approval === undefined
+      ? ''
+      : `-${String(approval.id)
+          .toLowerCase()
+          .replaceAll(/[^a-z0-9]/g, '')
+          .slice(0, 8)}`;
   return {
     kind: 'requestRecovery',
     name: `${cluster.name}-recovery-${serial}${suffix}`,
@@ -110,11 +119,13 @@ export const recoverQuorum: OperationRow = {
     // What was found says nothing any more once there was a quorum.
     survivors: situation.membership.known ? undefined : situation.cluster.status.survivors,
   }),
-  goal: (situation, before) => candidates(situation).find(({ survivor }) => survivor !== undefined)?.name ?? before,
+  goal: (situation, before) =>
+    candidates(situation).find(({ survivor }) => survivor !== undefined)?.name ?? before,
   isReached: ({ restores = [], restoresEnded = [] }, { goal, startedAt }) =>
     restoresEnded.includes(goal ?? '') ||
     restores.some(
       ({ survivor, createdAt }) =>
-        survivor !== undefined && (parseTimestamp(createdAt) ?? 0) >= (parseTimestamp(startedAt) ?? 0) - 1_000,
+        survivor !== undefined &&
+        (parseTimestamp(createdAt) ?? 0) >= (parseTimestamp(startedAt) ?? 0) - 1_000,
     ),
 };
