@@ -68,14 +68,15 @@ export const CLUSTERS: Group = {
       name: 'EtcdClusterAlarm',
       severity: 'critical',
       for: '1m',
-      expr: has('EtcdCluster', 'Healthy', 'alarm'),
-      summary: `etcd raised an alarm in ${CLUSTER}`,
-      description: `NOSPACE: writes to ${CLUSTER} are refused. CORRUPT: the data of a member differs from that of the others.`,
+      expr: `${has('EtcdCluster', 'Healthy', 'alarm')} or ${has('EtcdCluster', 'DataCorrupt', 'differs')}`,
+      summary: `etcd raised an alarm in ${CLUSTER}, or its members hold different data`,
+      description: `NOSPACE or CORRUPT: writes to ${CLUSTER} are refused. DataCorrupt: the data of a member differs from that of the others.`,
       runbook: {
         means:
-          'etcd raised `NOSPACE`, because a database is as large as its quota, or `CORRUPT`, because members hold different data.',
+          'etcd raised `NOSPACE`, because a database is as large as its quota, or `CORRUPT`, because members hold different data; or the operator compared the members and found such a difference.',
         look: [
           messageOf('EtcdCluster', 'Healthy'),
+          messageOf('EtcdCluster', 'DataCorrupt'),
           `${ETCDCTL} endpoint status --cluster -w table`,
           `${ETCDCTL} alarm list`,
           `${ETCDCTL} endpoint hashkv --cluster -w json`,
@@ -83,9 +84,9 @@ export const CLUSTERS: Group = {
         act: [
           '`NOSPACE`: the operator makes room where it may, and disarms the alarm when every member has room. What it needs, such as a larger quota or the approval of a compaction, is in the condition `Progressing` ([NOSPACE](no-space.md)).',
           `A compaction can be made by hand, too: to the present revision, \`${ETCDCTL} compact "$(${ETCDCTL} endpoint status -w json | grep -o '"revision":[0-9]*' | grep -o '[0-9]*')"\`. etcd counts what that frees only after its next write, which may be a delete; then the operator defragments.`,
-          '`CORRUPT`: delete nothing. Take a snapshot of every member, and find the one whose hash differs at the same revision.',
+          '`CORRUPT`: delete nothing. The operator compares the members; the condition `DataCorrupt` says which differs, and `Progressing` what is asked of you ([corruption](corruption.md)).',
         ],
-        ends: 'When the alarm is disarmed.',
+        ends: 'When the alarm is disarmed, and all members hold the same data.',
       },
     },
     {

@@ -62,9 +62,13 @@ export const EVENTS = {
       'The free space in the file of a member was given back to the file system.',
     ],
     HistoryCompacted: ['Normal', 'The history of keys before a revision was removed, as a person approved.'],
+    MemberWithdrawn: [
+      'Warning',
+      'The data of a member differs from that of a majority: clients are led away from it.',
+    ],
     AlarmDisarmed: [
       'Normal',
-      'Every member has room: NOSPACE was disarmed, and a write went through each of them.',
+      'What raised NOSPACE or CORRUPT is gone: the alarm was disarmed, and a write went through each member.',
     ],
     PodsForceDeleted: ['Warning', 'Pods were deleted without the confirmation of their node.'],
     ObjectCreated: ['Normal', 'A Service or a PodDisruptionBudget of an existing cluster was created.'],

@@ -68,6 +68,8 @@ export const ANNOTATION_REPLACED_CONTAINER = `${GROUP}/replaced-container`;
 export const ANNOTATION_SETTLED = `${GROUP}/settled-in`;
 /** Of a claim whose member was removed: RFC 3339, after that the claim may be deleted. */
 export const ANNOTATION_KEPT_UNTIL = `${GROUP}/kept-until`;
+/** Of a claim that is kept as evidence, because the data of its member differed: how. The operator deletes it only together with the cluster. */
+export const ANNOTATION_EVIDENCE = `${GROUP}/evidence-of-corruption`;
 /** Of a claim: its own uid, from when the operator began to remove its member, of which nothing was lost. No other claim is deleted at once. */
 export const ANNOTATION_REMOVAL = `${GROUP}/removal`;
 /** Of a claim whose member the operator stopped and is to start again: the uid of the pod that it stopped. Taken off with the start. */

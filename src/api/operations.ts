@@ -176,6 +176,13 @@ export const OPERATION_FACTS = {
     why: 'etcd raised NOSPACE and refuses writes',
     raisesBudget: true,
   },
+  compareData: {
+    progress: [
+      'ComparingData',
+      'The data of the members is compared; clients are led away from one that differs, and CORRUPT is disarmed when nothing differs any more.',
+    ],
+    why: 'the members are to hold the same data',
+  },
   hibernateCluster: {
     progress: ['Hibernating', 'Pods are being stopped; volumes remain.'],
     why: 'spec.hibernated is true',

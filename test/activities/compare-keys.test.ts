@@ -166,7 +166,11 @@ describe('hashes that were compared', LONG, () => {
     for (const process of world.etcd.clusters[0]?.processes ?? [])
       process.corrupt = process.name === 'example-1';
     await compare({ world, slow });
-    expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+    expect((await world.look()).decision).toMatchObject({
+      step: { kind: 'withdrawMembers', pods: [{ name: 'example-1' }] },
+    });
+    await world.perform(await stepOf(world));
+    expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'CorruptMember' });
     expect(slow.asked).toBe(3);
   });
 });

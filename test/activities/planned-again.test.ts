@@ -35,6 +35,8 @@ function stepsOf(world: OperatorWorld): Given {
     compareKeys: { kind: 'compareKeys', members: [pod] },
     defragmentMember: { kind: 'defragmentMember', member, id, uid: podUid, because },
     compactHistory: { kind: 'compactHistory', revision: '7' },
+    disarmCorrupt: { kind: 'disarmCorrupt', alarms: [id], members: [{ ...pod, id }] },
+    withdrawMembers: { kind: 'withdrawMembers', pods: [pod] },
     disarmNoSpace: { kind: 'disarmNoSpace', alarms: [id], members: [{ ...pod, id }] },
     stopMember: { kind: 'stopMember', member, uid: podUid, claimUid, purpose: 'hibernation', because },
     labelClaim: { kind: 'labelClaim', claim: member, uid: claimUid, labels: { a: 'b' }, annotations: {} },

@@ -306,7 +306,7 @@ describe('restart', LONG, () => {
     const before = podUids(world);
     for (const etcd of world.etcd.clusters[0]?.processes ?? []) etcd.corrupt = etcd.name === 'example-1';
     users.ask('restart', 'example-2');
-    expect((await users.run()).decision).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+    expect((await users.run()).decision).toMatchObject({ kind: 'blocked', reason: 'CorruptMember' });
     expect(podUids(world)).toEqual(before);
   });
 

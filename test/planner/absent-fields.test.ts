@@ -83,8 +83,8 @@ const WRITTEN: EtcdClusterSpec = {
     allowIntermediateVersions: true,
     rollbackOnFailure: false,
   },
-  repair: { replaceAfterSeconds: 60, maxReplacementsPerHour: 9 },
-  maintenance: { defragment: { schedule: '@daily' } },
+  repair: { replaceAfterSeconds: 60, maxReplacementsPerHour: 9, corruption: 'Replace' },
+  maintenance: { defragment: { schedule: '@daily' }, compareDataEvery: '12h' },
   recovery: { totalLoss: 'RestoreLatestBackup' },
   service: {
     type: 'LoadBalancer',

@@ -55,6 +55,16 @@ const rotten: Fault = ({ etcd, ticks }, random) => {
   return `${found.name} ${found.disk.rottenSince === undefined ? 'mended' : 'differs'}`;
 };
 
+/** Bits rot on one disk, and etcd finds out at a compaction; 3.5 does not say of whom. */
+const corrupted: Fault = ({ etcd, ticks }, random) => {
+  const found = random.pick([...etcd.processes.values()]);
+  if (found === undefined) return undefined;
+  found.disk.rottenSince ??= ticks;
+  const id = random.chance(0.7) ? found.memberId : '0';
+  etcd.corruption.raise(found.clusterId, id);
+  return `${found.name} CORRUPT of ${id}`;
+};
+
 /** A voter that never starts; only where the others stay a quorum. */
 const voterAddedByHand: Fault = ({ etcd, disruptions }) => {
   const leader = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
@@ -82,7 +92,7 @@ export function mendData({ etcd }: SimWorld): void {
     Object.assign(disk, { bytes: undefined, free: 0, rottenSince: undefined });
 }
 
-export const faultsOfData = { alarmed, filled, full, fragmented, rotten, voterAddedByHand } satisfies Record<
+export const faultsOfData = { alarmed, filled, full, fragmented, rotten, corrupted, voterAddedByHand } satisfies Record<
   string,
   Fault
 >;

@@ -8,6 +8,12 @@ import { type Around, GroundTruth } from './ground-truth.ts';
 import { RequestInvariants } from './invariants-of-requests.ts';
 import { RestoreInvariants } from './invariants-of-restores.ts';
 import { faultOfRestart, type RestartWorld } from './invariants-of-restarts.ts';
+import {
+  type CorruptionWorld,
+  faultOfCorruptDisarm,
+  faultOfCorruptRemoval,
+  mayGoForItsData,
+} from './invariants-of-corruption.ts';
 import { faultOfDisarm } from './invariants-of-space.ts';
 import { faultOfEnd } from './invariants-of-upgrades.ts';
 import type { Attempt } from './sim-calls.ts';
@@ -152,13 +158,13 @@ export class Invariants implements EtcdAudit {
     if (fault !== undefined) throw new Breach(`${name} is defragmented: ${fault}`);
   }
 
-  /** Before every member has room the next write would raise it again; CORRUPT is a person's to take back, but for what a snapshot brought. */
+  /** Before every member has room the next write would raise it again, and before all hold the same writes go to members that differ. */
   disarming(leader: Process, id: string, alarm: 'NOSPACE' | 'CORRUPT'): void {
     const { acting } = this;
     if (acting === undefined || acting.step?.kind === 'disarmAlarms') return;
     const fault =
       alarm === 'CORRUPT'
-        ? 'the operator does so'
+        ? faultOfCorruptDisarm(this.#corruption(), leader.clusterId, acting)
         : faultOfDisarm(this.#etcd(), { leader, id, attempt: acting });
     if (fault !== undefined) throw new Breach(`${alarm} of ${id} is disarmed: ${fault}`);
   }
@@ -209,8 +215,15 @@ export class Invariants implements EtcdAudit {
 
   #removing(row: Row): void {
     const since = this.acting?.lookedAt ?? 0;
-    const fault = this.truth.faultOfRemoval(row, since, this.#sizesSince(since));
+    const corrupt = this.acting && faultOfCorruptRemoval(this.#corruption(), row, this.acting);
+    const isForData = this.acting !== undefined && mayGoForItsData(this.#corruption(), row, this.acting);
+    const sizes = isForData ? [0] : this.#sizesSince(since);
+    const fault = corrupt ?? this.truth.faultOfRemoval(row, since, sizes);
     if (fault !== undefined) throw new Breach(`voter ${row.name} (${row.id}) is removed: ${fault}`);
+  }
+
+  #corruption(): CorruptionWorld {
+    return { etcd: this.#etcd(), truth: this.truth };
   }
 
   /** Which sizes somebody may go by who looked then: an edit that came later cannot be known. */

@@ -8,6 +8,7 @@ import type { Decision, Step } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { faultOfRestart, isFull } from './oracle-of-restarts.ts';
+import { differs, faultOfCorruptDisarm, faultOfCorruptRemoval, isOnlyCorrupt } from './oracle-of-corruption.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
@@ -74,11 +75,20 @@ export function forbidden(
       return faultOfRestart(look, step);
     case 'moveLeader':
       // One whose database is full leads as any other.
-      return look.voters.some(row => row.id === step.toId && (isWell(look, row) || isFull(look, row)))
+      return look.voters.some(
+        row =>
+          row.id === step.toId &&
+          (isWell(look, row) || isFull(look, row) || isOnlyCorrupt(look, row)) &&
+          !differs(look, nameOf(row)),
+      )
         ? undefined
         : 'who is to lead is no voter that is seen well';
     case 'disarmNoSpace':
       return faultOfDisarm(look);
+    case 'disarmCorrupt':
+      return faultOfCorruptDisarm(look);
+    case 'withdrawMembers':
+      return step.pods.every(({ name }) => differs(look, name)) ? undefined : 'the data of the majority is kept from clients';
     case 'compactHistory':
       return actor.approvals?.some(({ ids }) => ids.some(id => id.endsWith(` ${step.revision}`))) === true
         ? undefined
@@ -176,12 +186,14 @@ function faultOfPromotion(look: Look, { id }: Of<'promoteLearner'>): string | un
 }
 
 /** What leaves must leave a quorum of started, healthy voters of the new configuration behind (server.go, mayRemoveMember). */
-function faultOfRemoval(look: Look, { id }: Of<'removeMember'>): string | undefined {
+function faultOfRemoval(look: Look, step: Of<'removeMember'>): string | undefined {
+  const { id } = step;
   const { rows, voters } = look;
   const row = rows.find(candidate => candidate.id === id);
   if (row === undefined) return 'it is no member';
   if (!look.isOurs(row)) return 'it was added by hand';
   if (row.isLearner) return undefined;
+  if (step.replacement === 'Corrupt') return faultOfCorruptRemoval(look, row);
   const rest = voters.filter(other => other.id !== id);
   // One whose database is full votes.
   const well = rest.filter(other => isWell(look, other) || (isFull(look, other) && !isWell(look, row)));

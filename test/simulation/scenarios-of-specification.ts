@@ -107,9 +107,10 @@ export const specificationScenarios = {
     const { disk } = scripted.follower();
     disk.rottenSince = scripted.world.ticks;
     scripted.world.edit({ etcd: { snapshotCount: 7_000 } });
-    await scripted.blockedBy('DataDiffers');
+    await scripted.blockedBy('CorruptMember');
     await scripted.pass(300);
     disk.rottenSince = undefined;
+    scripted.skip(3_601);
     await scripted.rest();
   },
 

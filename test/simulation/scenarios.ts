@@ -2,6 +2,7 @@
  * Scenarios: each brings a small cluster quickly to where one guard of the operator matters. Run with the guard nothing breaks;
  * run without it (mutations.ts) an invariant is broken.
  */
+import { corruptionScenarios } from './scenarios-of-corruption.ts';
 import { adviceScenarios } from './scenarios-of-advice.ts';
 import { creationScenarios } from './scenarios-of-creation.ts';
 import { deathScenarios } from './scenarios-of-death.ts';
@@ -46,6 +47,7 @@ const SCENARIOS = {
   ...evictionScenarios,
   ...widerScenarios,
   ...pauseScenarios,
+  ...corruptionScenarios,
 };
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];

@@ -25,6 +25,7 @@ import {
   votersOf,
 } from './sim-raft.ts';
 import { connected, countOf, flagsOf, hashOf, raising, revisionOf, rowOf, withRow } from './sim-lookups.ts';
+import { SimCorruption } from './sim-corruption.ts';
 import { quotaIn, SimSpace } from './sim-space.ts';
 import {
   agreedOn,
@@ -79,6 +80,7 @@ export class SimEtcd {
   /** Clusters that clients have found. */
   readonly open = new Set<string>();
   readonly space = new SimSpace();
+  readonly corruption = new SimCorruption();
   /** Every voter must be connected before a member is added, as before 3.5.30 and 3.6.11. */
   strict = true;
   /** The leader raises the version of the cluster. */
@@ -334,7 +336,7 @@ export class SimEtcd {
     const asked = this.#random.pick(open.filter(({ serves, frozen }) => serves && !frozen));
     const leader = asked && this.leaderSeenBy(asked);
     if (asked === undefined || leader === undefined || !this.hasQuorum(leader)) return;
-    if (this.space.refuses(asked)) return;
+    if (this.space.refuses(asked) || this.corruption.refuses(asked)) return;
     this.#values += 1;
     const done = this.propose(leader, { value: this.#values });
     const index = leader.disk.log.length;
@@ -474,6 +476,7 @@ export class SimEtcd {
       tryWrite: () =>
         call('tryWrite', asked => {
           this.#lead(asked);
+          this.corruption.tryWrite(asked);
           this.space.tryWrite(asked);
         }),
       disarm: (id, alarm) =>
@@ -482,6 +485,7 @@ export class SimEtcd {
           this.#audit.disarming(leader, id, alarm);
           this.#change(leader);
           if (alarm === 'NOSPACE') this.space.disarm(asked.clusterId, id);
+          else this.corruption.disarm(asked.clusterId, id);
           for (const raiser of raising([...this.processes.values()], id))
             this.set(raiser, { alarm: undefined });
         }),
@@ -518,6 +522,7 @@ export class SimEtcd {
         ...(leaderId === undefined ? ['etcdserver: no leader'] : []),
         ...(asked.alarm === undefined ? [] : [asked.alarm]),
         ...this.space.linesOf(asked.clusterId),
+        ...this.corruption.linesOf(asked.clusterId),
       ],
     };
   }

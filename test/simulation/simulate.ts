@@ -193,6 +193,13 @@ function obey(world: SimWorld): void {
   if (decision.kind !== 'blocked') return;
   // Who asked for what needs an approval takes it back, also what a pause has hidden.
   if (decision.reason === 'NotProvedLost') world.operator.requests = [];
+  // They have looked at what the message says of the members.
+  const { consent } = world.operator;
+  if (['CorruptMember', 'CorruptUnexplained'].includes(decision.reason ?? '') && consent !== undefined) {
+    world.operator.approve(consent);
+    for (const id of consent.ids) invariants.truth.named.add(id);
+  }
+  if (decision.reason === 'DataUndecided') replaceOne(world);
   // What was aborted just before the calm ends in it: the resync that the message asks for.
   if (decision.reason === 'Aborted') world.operator.aborted = undefined;
   // Not at once: nodes and volumes may come back.
@@ -221,6 +228,17 @@ function obey(world: SimWorld): void {
   if (invariants.recordedAt !== undefined || world.hasClients) return;
   for (const kind of ['Pod', 'PersistentVolumeClaim'])
     for (const { metadata } of world.kube.all(kind)) world.kube.delete(kind, metadata.name);
+}
+
+/** Somebody says which of the members that hold different data is to go. */
+function replaceOne({ operator, decision, invariants }: SimWorld): void {
+  if (operator.requests.length > 0) return;
+  const names = [...(decision.message ?? '').matchAll(/\b(example-\d+)\b/g)].map(([, name = '']) => name);
+  const name = names.at(-1) ?? '';
+  const row = invariants.truth.members()?.rows.find(each => each.name === name);
+  if (row === undefined) return;
+  invariants.truth.named.add(row.id);
+  operator.ask('replaceMember', name);
 }
 
 /** Nothing shows any more which cluster it was: a user who knows the id of what runs, or has last run, writes it on its claims (seed 1140746596). */

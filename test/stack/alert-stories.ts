@@ -65,7 +65,10 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
     'AccessDenied',
     'NotLookedAt',
   ),
-  EtcdClusterAlarm: reported('EtcdCluster', 'Healthy', 'AlarmRaised'),
+  EtcdClusterAlarm: [
+    ...reported('EtcdCluster', 'Healthy', 'AlarmRaised'),
+    ...reported('EtcdCluster', 'DataCorrupt'),
+  ],
   EtcdClusterMembersUnhealthy: reported(
     'EtcdCluster',
     'Healthy',

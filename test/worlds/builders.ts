@@ -226,7 +226,14 @@ export function aRunningStatus(size = 3): EtcdClusterStatus {
     leader: 'example-0',
     raftTerm: '2',
     leaderSince: LONG_AGO,
+    dataComparison: comparedJustNow(size),
   };
+}
+
+/** All members held the same data a moment ago. */
+function comparedJustNow(size: number): NonNullable<EtcdClusterStatus['dataComparison']> {
+  const members = namesOf(size).map(name => ({ name, id: idOf(name), hash: 'a', compactRevision: '5' }));
+  return { comparedAt: NOW, revision: '7', members, lastEqual: { time: NOW, revision: '7' } };
 }
 
 /** A cluster that lives and wants nothing; `given` says what is different. */

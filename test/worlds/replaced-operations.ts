@@ -288,6 +288,18 @@ export const REPLACED_OPERATIONS: Readonly<
       isDone: world => processes(world).every(({ alarms }) => alarms.length === 0),
     },
   ],
+  compareData: [
+    {
+      title: 'the end of CORRUPT, of a member that is none any more',
+      before: world => {
+        for (const { alarms } of processes(world)) alarms.push('memberID:4711 alarm:CORRUPT ');
+      },
+      begin: () => {},
+      step: 'disarmCorrupt',
+      dies: true,
+      isDone: world => processes(world).every(({ alarms }) => alarms.length === 0),
+    },
+  ],
   hibernateCluster: [
     {
       title: 'a hibernation, after one member',

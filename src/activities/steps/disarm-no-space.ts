@@ -4,7 +4,7 @@ import { bytes } from '../../api/values/sizes.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
-import { alarmsIn } from '../../planner/model/alarms.ts';
+import { type Alarm, alarmsIn } from '../../planner/model/alarms.ts';
 import { spaceAlarms } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
@@ -21,6 +21,14 @@ const MOST_ASKED = 3;
 
 type DisarmNoSpace = StepOf<'disarmNoSpace'>;
 
+interface Disarming {
+  /** Through whom. */
+  readonly members: DisarmNoSpace['members'];
+  /** Whose alarm, in hexadecimal. */
+  readonly id: string;
+  readonly alarm: Alarm['alarm'];
+}
+
 /**
  * Takes NOSPACE back and has a write go through every voter, each of which answers as it applied that write itself: one that refuses shows
  * that clients are still refused. That it went through is noted on the pod. With nothing to disarm it tries the write alone: an attempt before
@@ -28,7 +36,8 @@ type DisarmNoSpace = StepOf<'disarmNoSpace'>;
  */
 export const disarmNoSpace: Perform<'disarmNoSpace'> = async (deps, ref, step) => {
   const { situation } = await stillPlanned(deps, ref, step);
-  for (const id of step.alarms) await disarm(deps, situation, { step, id });
+  for (const id of step.alarms)
+    await disarmThroughAny(deps, situation, { members: step.members, id, alarm: 'NOSPACE' });
   await noneIsLeft(deps, ref);
   for (const member of step.members) await writeThrough(deps, situation, member);
   const through = step.members.map(({ name }) => name).join(', ');
@@ -41,36 +50,36 @@ export const disarmNoSpace: Perform<'disarmNoSpace'> = async (deps, ref, step) =
  * Through the leader, and through another member where that does not answer: etcd 3.5.3 was seen not to (etcd 17318). It may have taken effect
  * all the same, which is looked at before another one is asked.
  */
-async function disarm(
+export async function disarmThroughAny(
   deps: Dependencies,
   situation: Situation,
-  { step, id }: { readonly step: DisarmNoSpace; readonly id: string },
+  { members, id, alarm }: Disarming,
 ): Promise<void> {
   const leader = situation.leader?.name;
-  const names = step.members
+  const names = members
     .map(({ name }) => name)
     .toSorted((a, b) => Number(b === leader) - Number(a === leader))
     .slice(0, MOST_ASKED);
   const failures: string[] = [];
   for (const member of names) {
     try {
-      return await onMember(deps, situation, { member, ask: asked => asked.disarm(id, 'NOSPACE') });
+      return await onMember(deps, situation, { member, ask: asked => asked.disarm(id, alarm) });
     } catch (error) {
       failures.push(messageOf(error));
       const isGone = await onMember(deps, situation, {
         member,
-        ask: async asked => !lists((await asked.status()).errors, id),
+        ask: async asked => !lists((await asked.status()).errors, { id, alarm }),
       }).catch(() => false);
       if (isGone) return;
     }
   }
   throw new Error(
-    `NOSPACE of member ${id} could not be disarmed through any member; etcd 3.5.3 is known for it, restart the leader if it stays: ${failures.join('; ')}`,
+    `${alarm} of member ${id} could not be disarmed through any member; etcd 3.5.3 is known for it, restart the leader if it stays: ${failures.join('; ')}`,
   );
 }
 
-function lists(errors: readonly string[], id: string): boolean {
-  return alarmsIn(errors).some(({ memberId, alarm }) => memberId === id && alarm === 'NOSPACE');
+function lists(errors: readonly string[], { id, alarm }: Pick<Disarming, 'id' | 'alarm'>): boolean {
+  return alarmsIn(errors).some(each => each.memberId === id && each.alarm === alarm);
 }
 
 /** Every member has applied it: each takes writes again only then. */

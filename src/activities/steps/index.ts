@@ -27,6 +27,7 @@ import { compareKeys } from './compare-keys.ts';
 import { createMember } from './create-member.ts';
 import { defragmentMember } from './defragment-member.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './delete.ts';
+import { disarmCorrupt } from './disarm-corrupt.ts';
 import { disarmNoSpace } from './disarm-no-space.ts';
 import { ensureObjects } from './ensure-objects.ts';
 import { expandClaim } from './expand-claim.ts';
@@ -50,6 +51,7 @@ import { sealMembers } from './seal-members.ts';
 import { stampResource } from './stamp-resource.ts';
 import { stopMember } from './stop-member.ts';
 import { takeUpMembers } from './take-up-members.ts';
+import { withdrawMembers } from './withdraw-members.ts';
 
 /** These report how far they are, or fail in ways of their own. */
 type OtherKind = 'compareKeys' | 'fillVolume';
@@ -74,6 +76,7 @@ const PERFORMED = {
   defragmentMember,
   deletePods,
   disarmAlarms,
+  disarmCorrupt,
   disarmNoSpace,
   ensureObjects,
   expandClaim,
@@ -106,6 +109,7 @@ const PERFORMED = {
   takeUpMembers,
   switchIncarnation,
   unpackBackup,
+  withdrawMembers,
 } satisfies { readonly [Kind in Exclude<StepKind, OtherKind>]: Perform<Kind, unknown> };
 
 type Performed = typeof PERFORMED;

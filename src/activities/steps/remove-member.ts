@@ -7,9 +7,10 @@ import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
-import { ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
+import { ANNOTATION_EVIDENCE, ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
+import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { isRefusal } from '../runtime/failures.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
@@ -51,7 +52,7 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
   }
   if (step.givenUp === true)
     await recordStatus(deps.kube, cluster, { givenUp: givenUp(deps, cluster, step) });
-  if (!isReplaced && !bringsOtherData(situation, step)) await noteRemoval(deps, situation, step.member);
+  await noteOnClaim(deps, ref, { situation, step });
   const isVoter = situation.members.some(({ id, isLearner }) => id === step.id && !isLearner);
   // Until its pod is gone too, the budget takes that for one that stays.
   if (isVoter) await holdBudget(deps, ref, { member: step.member, cluster, seen: situation.pods });
@@ -78,7 +79,7 @@ async function trySuccessor(
     readonly step: StepOf<'removeMember'>;
   },
 ): Promise<void> {
-  if (replacement !== 'Requested') return;
+  if (replacement === undefined || replacement === 'Lost') return;
   const { claim, pod } = joiningMember({ cluster, observation: situation, member: nextMember(situation) });
   const left = await kube.get({ ...POD, namespace: situation.cluster.namespace, name: member });
   await tryObjects(kube, {
@@ -97,6 +98,38 @@ function successorOf(situation: Situation, { id }: { readonly id: string }): str
   if (staying.length < config.size) return undefined;
   const learner = staying.find(({ isLearner }) => isLearner)?.name;
   return status.replacements?.some(({ replacedBy }) => replacedBy === learner) ? undefined : learner;
+}
+
+/** Its volume shows what happened to it: it is kept, and says why. Without that note its member is not removed. */
+async function noteEvidence(
+  deps: Dependencies,
+  ref: ClusterRef,
+  {
+    claims,
+    step: { member, reason },
+  }: Pick<Observation, 'claims'> & { readonly step: StepOf<'removeMember'> },
+): Promise<void> {
+  const claim = claims.find(({ name, owned, deleting }) => name === member && owned && !deleting);
+  if (claim === undefined) return;
+  const { name, uid } = claim;
+  const annotations = { [ANNOTATION_KEPT_UNTIL]: keptUntil('Retain'), [ANNOTATION_EVIDENCE]: reason };
+  const at = { ...CLAIM, namespace: ref.namespace, name };
+  await deps.kube.patch(at, { metadata: { uid, annotations } }, { type: 'merge' });
+  recordClusterEvent(deps, ref, {
+    reason: 'ClaimKept',
+    message: `claim ${name} is kept as evidence: ${reason}`,
+  });
+}
+
+/** Why its member goes: kept as evidence, deleted at once, or of one that was lost nothing. */
+async function noteOnClaim(
+  deps: Dependencies,
+  ref: ClusterRef,
+  { situation, step }: { readonly situation: Situation; readonly step: StepOf<'removeMember'> },
+): Promise<void> {
+  if (step.replacement === 'Corrupt') await noteEvidence(deps, ref, { claims: situation.claims, step });
+  else if (step.replacement === undefined && !bringsOtherData(situation, step))
+    await noteRemoval(deps, situation, step.member);
 }
 
 /** What another cluster has left on the volume is nobody's here to delete: the claim is kept for a while. */

@@ -34,6 +34,7 @@ const REPORTED = {
       ],
       notCreated: ['Creating', 'NotCreated'],
     },
+    DataCorrupt: { differs: ['MemberDiffers', 'NoMajority'] },
     Healthy: {
       alarm: ['AlarmRaised'],
       members: ['MembersUnhealthy', 'MembersMissing', 'MembersUnreachable', 'AccessDenied'],

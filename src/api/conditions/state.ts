@@ -109,7 +109,7 @@ export const STATE_CONDITIONS = {
       MembersMissing: ['The cluster has fewer members than its specification requests.', WAIT],
       AlarmRaised: [
         'etcd raised NOSPACE or CORRUPT.',
-        'NOSPACE: the operator disarms it when every member has room. Where it needs a decision, Progressing says which (docs/operations/no-space.md). CORRUPT: delete nothing; find the member whose hash differs with etcdctl endpoint hashkv.',
+        'NOSPACE: the operator disarms it when every member has room. Where it needs a decision, Progressing says which (docs/operations/no-space.md). CORRUPT: delete nothing; DataCorrupt says which member differs (docs/operations/corruption.md).',
       ],
       Hibernated: ['The cluster is hibernated as requested.', 'Set spec.hibernated to false to resume it.'],
       NotCreated: ['Nothing was created.', 'Read the other conditions.'],
@@ -121,6 +121,29 @@ export const STATE_CONDITIONS = {
         'Check node and network of the members that the message names.',
       ],
       AccessDenied: ACCESS_DENIED,
+    },
+  },
+  /** Do members hold different data? There only while something speaks for it. */
+  DataCorrupt: {
+    True: {
+      MemberDiffers: [
+        'A member does not hold the data that a majority holds. No client is led to it.',
+        'Approve its replacement, unless spec.repair.corruption is Replace: docs/operations/corruption.md. Delete nothing.',
+      ],
+      NoMajority: [
+        'Members hold different data, and no majority holds the same.',
+        'Delete nothing. Find out which data is right, and request the replacement of the other members: docs/operations/corruption.md.',
+      ],
+      AlarmStands: [
+        'etcd raised CORRUPT, and the members hold the same data now.',
+        'Wait while the operator disarms it; if Progressing asks for an approval, decide: docs/operations/corruption.md.',
+      ],
+    },
+    Unknown: {
+      NotCompared: [
+        'etcd says that data differs, and the members have not all been compared.',
+        'Bring back the members that the message names; the operator compares them as soon as they answer.',
+      ],
     },
   },
   /** Is an operation under way? */

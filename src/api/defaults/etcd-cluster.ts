@@ -8,6 +8,7 @@ import {
   MAX_SIZE,
   DEFAULT_REPOSITORY,
   DEFAULT_GRACE_SECONDS,
+  DEFAULT_COMPARE_DATA_EVERY,
   DEFAULT_RETAIN_DEAD_MEMBER,
   UPGRADE_DEFAULTS,
   REPAIR_DEFAULTS,
@@ -74,6 +75,8 @@ export type ClusterConfig = {
   readonly upgrade: Required<NonNullable<EtcdClusterSpec['upgrade']>>;
   readonly repair: Required<NonNullable<EtcdClusterSpec['repair']>>;
   readonly maintenance: {
+    /** 0: never by time. */
+    readonly compareDataEverySeconds: number;
     /** `freeBytes`: in bytes. */
     readonly defragment?: Omit<Defragment, 'fragmentation' | 'freeBytes'> & {
       readonly fragmentation: number;
@@ -173,10 +176,14 @@ function storageWithDefaults(
 }
 
 function maintenanceWithDefaults(maintenance: EtcdClusterSpec['maintenance']): ClusterConfig['maintenance'] {
-  const { defragment } = maintenance ?? {};
-  if (defragment === undefined) return {};
+  const { defragment, compareDataEvery = DEFAULT_COMPARE_DATA_EVERY } = maintenance ?? {};
+  const compareDataEverySeconds = parseDurationSeconds(compareDataEvery) ?? 0;
+  if (defragment === undefined) return { compareDataEverySeconds };
   const { fragmentation = 50, freeBytes, ...others } = defragment;
-  return { defragment: { ...others, fragmentation, freeBytes: bytesOrElse(freeBytes, 100 * 1024 ** 2) } };
+  return {
+    compareDataEverySeconds,
+    defragment: { ...others, fragmentation, freeBytes: bytesOrElse(freeBytes, 100 * 1024 ** 2) },
+  };
 }
 
 function etcdWithDefaults({ etcd, pod }: EtcdClusterSpec, profile: Profile): EtcdSettings {

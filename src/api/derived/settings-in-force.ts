@@ -57,6 +57,7 @@ export const KEPT_FIELDS = [
   ...fieldsOf('upgrade', UPGRADE_DEFAULTS),
   ...fieldsOf('repair', REPAIR_DEFAULTS),
   'maintenance.defragment',
+  'maintenance.compareDataEvery',
   ...fieldsOf('recovery', RECOVERY_DEFAULTS),
   'service.type',
   'service.annotations',

@@ -116,6 +116,7 @@ const RULES: readonly Rule[] = [
   hasFailed,
   has('NeedsApproval', 'Progressing=False', 'AwaitingApproval'),
   has('Hibernated', 'Available=False', 'Hibernated'),
+  has('Unhealthy', 'DataCorrupt=True'),
   has('Unhealthy', 'Healthy=False', 'AlarmRaised'),
   has('Paused', 'Paused=True'),
   isRefused,

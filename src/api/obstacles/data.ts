@@ -54,6 +54,18 @@ export const DATA_OBSTACLES = {
   DataNotCompared: ['It is not known whether the members hold the same keys.', WAIT],
   DataDiffers: [
     'The members do not hold the same keys.',
-    'Find out which member is right: docs/operations/upgrade.md.',
+    'Find out which member is right: docs/operations/corruption.md.',
+  ],
+  CorruptMember: [
+    'A member does not have the data that a majority has, and its replacement waits for an approval.',
+    'Approve the replacement; the volume of the member is kept (docs/operations/corruption.md).',
+  ],
+  DataUndecided: [
+    'The members hold different data, and no majority has the same.',
+    'Find out which data is right, and request the replacement of the other members (docs/operations/corruption.md).',
+  ],
+  CorruptUnexplained: [
+    'etcd raised CORRUPT, and all members hold the same data: what differed may have been overwritten.',
+    'Request the replacement of the member, or approve that the alarm is disarmed (docs/operations/corruption.md).',
   ],
 } as const satisfies ReasonRows;

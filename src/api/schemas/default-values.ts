@@ -17,7 +17,14 @@ export const UPGRADE_DEFAULTS = {
   rollbackOnFailure: true,
 } as const;
 
-export const REPAIR_DEFAULTS = { replaceAfterSeconds: 600, maxReplacementsPerHour: 2 } as const;
+export const REPAIR_DEFAULTS = {
+  replaceAfterSeconds: 600,
+  maxReplacementsPerHour: 2,
+  corruption: 'Ask',
+} as const;
+
+/** How often the data of the members is compared. */
+export const DEFAULT_COMPARE_DATA_EVERY = '24h';
 
 /** cert-manager's own. */
 export const ISSUER_DEFAULTS = { kind: 'Issuer', group: 'cert-manager.io' } as const;

@@ -167,6 +167,52 @@ const keyHashes = z.object({
     .describe('What each member answered.'),
 });
 
+const dataComparison = z.object({
+  comparedAt: time('When the members were last compared.'),
+  revision: text(32, 'The revision up to which they were compared.'),
+  members: z
+    .array(
+      z.object({
+        name: name('The member.'),
+        id: text(32, "etcd's member id in hexadecimal."),
+        hash: text(32, 'The hash of its keys, in hexadecimal.').optional(),
+        compactRevision: text(
+          32,
+          'The revision of its last compaction: only hashes with the same one can be compared.',
+        ).optional(),
+        refuses: z
+          .boolean()
+          .describe('true: etcd refuses to start, because its data is not that of a peer.')
+          .optional(),
+        message: text(1024, 'Why it was not compared.').optional(),
+      }),
+    )
+    .max(64)
+    .describe('The voters, and what each answered.'),
+  triedAt: time(
+    'When that was last tried, if it did not come about since and what was found before still holds.',
+  ).optional(),
+  lastEqual: z
+    .object({
+      time: time('When.'),
+      revision: text(32, 'At which revision.'),
+    })
+    .describe('When all members last held the same data. Absent: not seen yet.')
+    .optional(),
+  alarms: z
+    .array(text(32, 'An id in hexadecimal; 0: etcd does not say which.'))
+    .max(64)
+    .describe('The members of which etcd had raised CORRUPT then.')
+    .optional(),
+  suspects: z
+    .array(text(32, 'An id in hexadecimal.'))
+    .max(64)
+    .describe(
+      'The members that were found to differ since all last held the same, or that hold different data without a majority.',
+    )
+    .optional(),
+});
+
 const storage = z.object({
   kind: statusValue(['PersistentVolumeClaim', 'EmptyDir'], 'Where members keep their data.'),
   storageClassName: name('StorageClass of the claims.').optional(),
@@ -281,6 +327,9 @@ export const clusterStatus = z
     signals: signals.optional(),
     keyHashes: keyHashes
       .describe('The result of the last comparison of the data of the members; kept for some minutes.')
+      .optional(),
+    dataComparison: dataComparison
+      .describe('Whether the members hold the same data, as they were last compared.')
       .optional(),
     lastOperation: lastOperation.describe('What was done last.').optional(),
     history: z

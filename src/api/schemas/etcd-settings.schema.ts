@@ -1,6 +1,6 @@
 /** spec.etcd, spec.upgrade, spec.repair, spec.maintenance, spec.recovery, spec.service: how the cluster is run. */
 import * as z from 'zod';
-import { RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from './default-values.ts';
+import { DEFAULT_COMPARE_DATA_EVERY, RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from './default-values.ts';
 import {
   cel,
   cronSchedule,
@@ -135,8 +135,16 @@ export const repair = z
         .max(100),
       REPAIR_DEFAULTS.maxReplacementsPerHour,
     ),
+    corruption: kept(
+      z
+        .enum(['Ask', 'Replace'])
+        .describe(
+          'What to do with a member whose data differs from that of a majority. Ask: its replacement waits for an approval. Replace: it is replaced when all others are healthy. Its volume is kept in both cases; without a majority a person is always asked.',
+        ),
+      REPAIR_DEFAULTS.corruption,
+    ),
   })
-  .describe('How lost members are replaced.');
+  .describe('How lost members, and members whose data differs, are replaced.');
 
 const defragment = z
   .object({
@@ -171,8 +179,13 @@ const defragment = z
   );
 
 export const maintenance = z
-  .object({ defragment: defragment.optional() })
-  .describe('Work that keeps members small. Absent: none.');
+  .object({
+    defragment: defragment.optional(),
+    compareDataEvery: duration(
+      `How often the data of all members is compared (HashKV at one revision), counted from the creation of the cluster. 0s: only when etcd raises CORRUPT, and before members are touched. Absent: ${DEFAULT_COMPARE_DATA_EVERY}.`,
+    ).optional(),
+  })
+  .describe('Work that keeps members small and finds out whether they hold the same data.');
 
 export const recovery = z
   .object({

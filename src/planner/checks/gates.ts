@@ -24,7 +24,7 @@ const QUIET_MS = 11_000;
 /** Of the quota: beyond, a member that is restarted may find no room. */
 const FULLEST = 0.8;
 /** From this release on a compaction keeps what earlier ones dropped, so hashes across it may differ (etcd 18274). */
-const SAME_COMPACTION_SINCE = '3.5.16';
+export const SAME_COMPACTION_SINCE = '3.5.16';
 
 export interface Gate {
   /** Alarms that the change itself is the cure of. */

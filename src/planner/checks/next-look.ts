@@ -7,6 +7,7 @@ import { parseTimestamp } from '../../api/values/time.ts';
 import { isAsleep } from '../model/hibernation.ts';
 import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
 import type { Situation } from '../model/situation.ts';
+import { nextComparison } from '../operations/compare-data/due.ts';
 import { nextRound } from '../operations/defragment/due.ts';
 
 /** How often a cluster is looked at of which something is still to come. */
@@ -63,7 +64,8 @@ function isWell(member: MemberView): boolean {
 }
 
 /** Milliseconds since the epoch, all to come. */
-function dueTimes({ now, cluster, claims, tls, backups = [] }: Situation): readonly number[] {
+function dueTimes(situation: Situation): readonly number[] {
+  const { now, cluster, claims, tls, backups = [] } = situation;
   const { certificates = [] } = tls ?? {};
   const ends = certificates.map(({ notAfter }) => parseTimestamp(notAfter) ?? now);
   const late = backups.map(
@@ -71,8 +73,10 @@ function dueTimes({ now, cluster, claims, tls, backups = [] }: Situation): reado
   );
   const deletes = cluster.config.storage.retain === 'Delete';
   const round = nextRound(cluster.config.maintenance.defragment, now);
+  const comparison = nextComparison(situation);
   return [
     ...(round === undefined ? [] : [round]),
+    ...(comparison === undefined ? [] : [comparison]),
     ...(deletes
       ? claims.flatMap(({ owned, keptUntil }) => (owned && keptUntil !== undefined ? [keptUntil] : []))
       : []),

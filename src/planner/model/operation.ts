@@ -67,6 +67,8 @@ export interface OperationRow {
   readonly isUnfinished?: (situation: Situation) => boolean;
   /** Why what was begun has been undone; undefined when it was not. */
   readonly undone?: (situation: Situation, goal: string) => string | undefined;
+  /** It ended well and is nothing to remember: it is done again and again, and found nothing. */
+  readonly isRoutine?: (situation: Situation) => boolean;
   /**
    * Whether what it is for was just observed: asked of nothing that is remembered but what status records of it.
    * `isDone`: whether what somebody asked for is done; undefined when nobody asked.

@@ -9,6 +9,7 @@ import type { OperationRow, RequestedRow } from '../model/operation.ts';
 import type { Situation } from '../model/situation.ts';
 import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
 import { createCluster, planCreation } from './create/index.ts';
+import { compareData, planComparison, planCorruption, planWithdrawal } from './compare-data/index.ts';
 import { defragmentMembers, planDefragmentation } from './defragment/index.ts';
 import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
@@ -50,6 +51,7 @@ export const OPERATIONS: {
   moveLeader,
   defragmentMembers,
   reclaimSpace,
+  compareData,
   hibernateCluster,
   wakeCluster,
   repairCluster,
@@ -81,6 +83,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planHibernation,
   // A leader whose pod is being deleted has only seconds for it.
   planHandOver,
+  // Whoever reads from a member whose data differs reads what was never written.
+  planWithdrawal,
   // Repair would start the member that an upgrade stopped with the former version. It does nothing while a lost
   // member is to be replaced (docs/decisions/0043-repair-comes-first.md).
   continueUpgrade,
@@ -95,6 +99,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planRepair,
   // A quorum that cannot come back is waited for by everything below. Members whose volumes are there were started before.
   planRecovery,
+  // A new member may be filled from one whose data differs.
+  planCorruption,
   // Lost members go, learners finish and the size is reached before healthy members are touched.
   planMembershipOrSpace,
   // Members are repaired and replaced under a foreign object of our name; nothing else is done.
@@ -119,6 +125,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planBudget,
   // A database near its quota keeps every other member from being touched.
   planDefragmentation,
+  // It reads every key of every member, so nothing else is done meanwhile; an upgrade that waits for a person does not hold it up.
+  planComparison,
   // New pods of the new version bring changed settings along, which a rollout would bring in a second round.
   planUpgrade,
   // It touches healthy members, so it waits for all that repairs.

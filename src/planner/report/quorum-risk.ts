@@ -60,11 +60,14 @@ export function isQuorumImpossible(situation: Situation, members: readonly Obser
   return voters.length > 0 && running.length < quorum(voters.length);
 }
 
-/** A member whose database is full votes, and answers reads: no quorum is at risk. */
+/** A member whose database is full votes, and answers reads, and so do all while CORRUPT stands: no quorum is at risk. */
 function onlyFull({ probes }: Situation, name: string): boolean {
   const probe = probes[name];
   return (
-    probe?.answered === true && probe.read.ok && probe.errors.length > 0 && probe.errors.every(isNoSpace)
+    probe?.answered === true &&
+    probe.read.ok &&
+    probe.errors.length > 0 &&
+    probe.errors.every(error => isNoSpace(error) || error.includes('CORRUPT'))
   );
 }
 

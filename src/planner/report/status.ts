@@ -27,7 +27,7 @@ import { leaderSince } from '../checks/gates.ts';
 import { validateCluster } from '../../api/validation/validate.ts';
 import { compareVersions, minorOf } from '../../api/versions/compare.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
-import { OPERATIONS } from '../operations/index.ts';
+import { OPERATIONS, rowOf } from '../operations/index.ts';
 import {
   conditionsOf,
   type Findings,
@@ -176,7 +176,7 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
   const { operation, lastOperation, history } = situation.cluster.status;
   const isContinued = decision.kind === 'operate' && operation?.type === decision.operation;
   const outcome = operation === undefined || isContinued ? undefined : outcomeOf(findings, operation);
-  const now = operation && outcome && ended(operation, outcome, context.now);
+  const now = operation && outcome && endedNow(findings, operation, { outcome, now: context.now });
   const past = {
     lastOperation: now ?? lastOperation,
     history:
@@ -194,6 +194,16 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
     ...past,
     ...(isHeldUp && { operation: { ...operation, message: heldUpBy(findings) } }),
   };
+}
+
+/** What is remembered of one that has ended; undefined: nothing. */
+function endedNow(
+  { situation }: Findings,
+  operation: OperationStatus,
+  { outcome, now }: { readonly outcome: OperationResult; readonly now: string },
+): LastOperation | undefined {
+  const isRoutine = outcome.outcome === 'Succeeded' && rowOf(operation.type)?.isRoutine?.(situation) === true;
+  return isRoutine ? undefined : ended(operation, outcome, now);
 }
 
 function underWay(

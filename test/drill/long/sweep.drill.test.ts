@@ -49,6 +49,9 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   defragmentMember: ['defragment every member'],
   compactHistory: [],
   disarmNoSpace: ['end NOSPACE'],
+  // Killed in test/drill/long/corruption.drill.test.ts.
+  disarmCorrupt: [],
+  withdrawMembers: [],
   expandClaim: [],
   labelClaim: [],
   labelPods: [],

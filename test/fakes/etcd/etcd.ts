@@ -346,6 +346,8 @@ function tryWrite(asked: FakeProcess): void {
   requireQuorumFor(asked);
   const { cluster, id, dbSize, quota } = asked;
   const full = new EtcdError('no-space', 'etcdserver: mvcc: database space exceeded');
+  if (asked.alarms.some(alarm => alarm.includes('CORRUPT')))
+    throw new EtcdError('other', 'etcdserver: corrupt cluster');
   if (asked.alarms.some(alarm => alarm.includes('NOSPACE'))) throw full;
   cluster.writesTried.push(asked.name);
   if (dbSize < quota) return;
@@ -437,7 +439,9 @@ function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
   for (const process of cluster.processes)
     if (cluster.isConnected(process.id)) Object.assign(process, { raftApplied: head, awaitsEntry: false });
   cluster.settle();
-  const text = `memberID:${BigInt(`0x${memberId}`)} alarm:${alarm} `;
+  // Protobuf leaves out a zero.
+  const whose = memberId === '0' ? '' : `memberID:${BigInt(`0x${memberId}`)} `;
+  const text = `${whose}alarm:${alarm} `;
   for (const { alarms } of asked.cluster.processes)
     if (alarms.includes(text)) alarms.splice(alarms.indexOf(text), 1);
 }

@@ -68,8 +68,11 @@ export const MEMBER_STEPS = {
     readonly expected: readonly string[];
     /** Why: the evidence that its data is lost, or that it is not asked for any more. */
     readonly reason: string;
-    /** It is replaced, which is recorded and counted: its data is proved lost, or a person asked without such a proof. */
-    readonly replacement?: 'Lost' | 'Requested';
+    /**
+     * It is replaced, which is recorded and counted: its data is proved lost, a person asked without such a proof, or its data differs. Of the
+     * last the claim is kept as evidence.
+     */
+    readonly replacement?: 'Lost' | 'Requested' | 'Corrupt';
     /** It is a learner that never got going: recorded, so that the next one is not tried at once. */
     readonly givenUp?: true;
   }>({
@@ -122,6 +125,18 @@ export const MEMBER_STEPS = {
     plannedAgain: true,
     summary: ({ alarms, members }) =>
       `${alarms.length === 0 ? '' : `disarm NOSPACE of ${list(alarms)}, and `}try a write through ${namesOf(members)}`,
+  }),
+  /** What differed is gone: CORRUPT is taken back, and a write is tried through each of these. Ids in hexadecimal. */
+  disarmCorrupt: row<{
+    /** Of the members that etcd raised it of, which may be none any more; `0`: etcd does not say of which. */
+    readonly alarms: readonly string[];
+    /** `uid`: of its pod. */
+    readonly members: readonly (NamedObject & { readonly id: string })[];
+  }>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ alarms, members }) =>
+      `disarm CORRUPT of ${list(alarms)}, and try a write through ${namesOf(members)}`,
   }),
   /** Nothing is wrong and it is too soon: before the next member is touched the cluster is to have been quiet. */
   awaitQuiet: row<{

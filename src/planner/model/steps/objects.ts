@@ -132,6 +132,12 @@ export const OBJECT_STEPS = {
     isolated: 'always',
     summary: ({ pods }) => `restore the labels of ${namesOf(pods)}`,
   }),
+  /** Clients are led away from these pods: the data of their members differs. */
+  withdrawMembers: row<{ readonly pods: readonly NamedObject[] }>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ pods }) => `lead clients away from ${namesOf(pods)}: the data differs`,
+  }),
   /** Clients are led to these pods again. */
   admitMembers: row<{ readonly pods: readonly NamedObject[] }>({
     timing: ACTION_TIMING,

@@ -7,6 +7,7 @@ import type { OperationStatus } from '../../../api/schemas/types.ts';
 import type { OperationRow, RequestedRow } from '../../model/operation.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
 import { aboutVoter, askedIds, done } from '../../checks/user-requests.ts';
+import { verdictOf } from '../../checks/corruption.ts';
 import { lossOf } from '../../checks/evidence.ts';
 import { outdatedVolumes, volumesAskedFor, volumesRecorded } from '../../checks/outdated-volumes.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
@@ -83,7 +84,10 @@ export const scaleCluster: OperationRow = {
 
 export const replaceMember: RequestedRow = {
   request: aboutVoter({
-    progress: ({ cluster, members }, { target }, view) => {
+    progress: (situation, { target }, view) => {
+      const { cluster, members } = situation;
+      if (view === undefined && verdictOf(situation).kind === 'undecided')
+        return done(`${target} was removed; the other members hold different data, too: say which of them goes`);
       const isWhole = members.length >= cluster.config.size && !members.some(({ isLearner }) => isLearner);
       return view === undefined && isWhole ? done(`${target} was replaced`) : undefined;
     },

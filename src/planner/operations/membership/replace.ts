@@ -8,6 +8,7 @@ import type { Situation } from '../../model/situation.ts';
 import { certificateCoversNextMember } from '../../checks/certificate-coverage.ts';
 import { requestUnderWay } from '../../checks/user-requests.ts';
 import { attribution } from '../../model/workflow-state.ts';
+import { planCorruptMember } from './corrupt.ts';
 import { memberToReplace } from './departing.ts';
 import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { claimUidMismatch, confirmClaimInstructions } from '../../checks/exchanged-claims.ts';
@@ -19,7 +20,8 @@ import { isServing, type MemberView } from '../../model/member-view.ts';
 export function planReplacement(situation: Situation, views: readonly MemberView[]): Decision | undefined {
   const dead = views.filter(view => !view.isLearner && lossOf(situation, view) !== undefined);
   const [first] = dead.sort((a, b) => graceLeftMs(situation, a) - graceLeftMs(situation, b));
-  if (first === undefined) return planUnproved(situation, views);
+  if (first === undefined)
+    return planCorruptMember(situation, views, { successorMayCome, tooManyThisHour }) ?? planUnproved(situation, views);
   const step = removal(situation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
   const isAsked = memberToReplace(situation)?.id === first.id;

@@ -4,6 +4,7 @@
  * whatever became of the stop, nobody stays shut out.
  */
 import type { Decision, StepKind } from '../../model/decision.ts';
+import { verdictOf } from '../../checks/corruption.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
@@ -47,9 +48,17 @@ function isToStop(situation: Situation, { uid, clients }: PodFacts, next: Decisi
   return leavingMembers(situation, situation.members).some(({ pod }) => pod?.uid === uid);
 }
 
+/** Whoever reads from it reads what was never written. */
+function isDiffering(situation: Situation, name: string): boolean {
+  const verdict = verdictOf(situation);
+  return verdict.kind === 'differs' && verdict.differing.some(view => view.name === name);
+}
+
 /** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first, and a learner is to vote. */
-function mayServe({ probes, members }: Situation, { name, clients, ready, version }: PodFacts): boolean {
+function mayServe(situation: Situation, { name, clients, ready, version }: PodFacts): boolean {
+  const { probes, members } = situation;
   if (members.some(view => view.name === name && view.isLearner)) return false;
+  if (isDiffering(situation, name)) return false;
   if (clients !== 'withdrawn') return clients === undefined;
   const probe = probes[name];
   return ready && probe?.answered === true && probe.version === version;

@@ -1,0 +1,162 @@
+/**
+ * Replacement of a member whose data differs: removed first, as one whose data is lost, because a successor that is added before may be filled
+ * from it while it leads. The majority's side is never removed; without a majority only a member that a person names is. Pure.
+ */
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
+import { consentTo } from '../../checks/consent.ts';
+import { isFresh, sidesText, verdictOf, withoutCorrupt } from '../../checks/corruption.ts';
+import { type Verdict, votersOf } from '../../checks/data-verdict.ts';
+import { successorOf } from '../../checks/next-leader.ts';
+import { noForeignMembers, noPodTerminating, quorumSurvivesRemoval } from '../../checks/preflight.ts';
+import { isHealthy, type MemberView } from '../../model/member-view.ts';
+import { identify } from '../../model/steps/row.ts';
+import type { Situation } from '../../model/situation.ts';
+import { memberToReplace } from './departing.ts';
+
+const OPERATION = 'replaceMember';
+
+type Differing = Extract<Verdict, { kind: 'differs' | 'undecided' }>;
+
+/** What of the cluster is not as the person who asked takes it to be, and what else stands in the way. */
+export interface Replacing {
+  readonly successorMayCome: (situation: Situation, views: readonly MemberView[]) => Obstacle | undefined;
+  readonly tooManyThisHour: (situation: Situation, view: MemberView) => Obstacle | undefined;
+}
+
+/** The removal of a member whose data differs; undefined when none does, or a person has to say which. */
+export function planCorruptMember(
+  situation: Situation,
+  views: readonly MemberView[],
+  checks: Replacing,
+): Decision | undefined {
+  const verdict = verdictOf(situation);
+  if (verdict.kind !== 'differs' && verdict.kind !== 'undecided') return undefined;
+  const candidate = candidateOf(verdict, memberToReplace(situation));
+  if (candidate === undefined) return planOfMajority(situation, verdict);
+  const removal = removalOf(situation, views, { view: candidate, verdict });
+  const obstacle =
+    noForeignMembers(views) ??
+    othersAreHealthy(verdict, candidate, views) ??
+    quorumSurvivesRemoval(goodOf(verdict, candidate, views), candidate) ??
+    checks.successorMayCome(situation, views);
+  if (obstacle !== undefined) return blocked(obstacle, [removal]);
+  const tooMany = checks.tooManyThisHour(situation, candidate);
+  return whenAllowed(situation, verdict, { candidate, removal, tooMany });
+}
+
+/** Somebody asked to have one replaced that is right. */
+function planOfMajority(situation: Situation, { kind, sides }: Differing): Decision | undefined {
+  const asked = memberToReplace(situation);
+  if (asked === undefined || kind === 'undecided') return undefined;
+  return blocked({
+    reason: 'DataDiffers',
+    message: `${asked.name} is not replaced: it has the data of the majority, ${sidesText(situation, sides)}`,
+  });
+}
+
+interface Removal {
+  readonly candidate: MemberView;
+  readonly removal: Step;
+  /** Why the policy alone does not let it go. */
+  readonly tooMany: Obstacle | undefined;
+}
+
+/** By policy, because a person named it, or by an approval. */
+function whenAllowed(situation: Situation, verdict: Differing, removing: Removal): Decision {
+  const { candidate, removal, tooMany } = removing;
+  const steps = prepared(situation, verdict, removing);
+  const isAsked = candidate.id === memberToReplace(situation)?.id;
+  if (isAsked || isByPolicy(situation, verdict, tooMany)) return operate(OPERATION, steps);
+  const why = {
+    reason: 'CorruptMember',
+    message: `${candidate.name} does not have the data of the others, ${sidesText(situation, verdict.sides)}; it would be removed, its volume kept, and another member added`,
+  } as const;
+  const answer = consentTo(situation, { operation: OPERATION, ids: [candidate.id] }, why);
+  if ('obstacle' in answer) return blocked(answer.obstacle, [removal]);
+  // Only the removal itself uses the approval up.
+  return operate(OPERATION, steps, steps[0] === removal ? answer.approval : undefined);
+}
+
+/** Of those that differ the one that a person names, else the first; where nobody knows who differs only that one. */
+function candidateOf(verdict: Differing, asked: MemberView | undefined): MemberView | undefined {
+  const among = verdict.kind === 'differs' ? verdict.differing : verdict.sides.flatMap(({ views }) => views);
+  const named = among.find(({ id }) => id === asked?.id);
+  if (named !== undefined || asked !== undefined) return named;
+  return verdict.kind === 'differs' ? among.find(({ ours }) => ours) : undefined;
+}
+
+/** `repair.corruption`, unless so many members were replaced lately that something else is wrong. */
+function isByPolicy({ cluster }: Situation, verdict: Differing, tooMany: Obstacle | undefined): boolean {
+  return verdict.kind === 'differs' && cluster.config.repair.corruption === 'Replace' && tooMany === undefined;
+}
+
+/** Those that are right, or may be, and the one that goes. */
+function goodOf(verdict: Differing, candidate: MemberView, views: readonly MemberView[]): readonly MemberView[] {
+  const differing = verdict.kind === 'differs' ? verdict.differing : [candidate];
+  return views.map(view => {
+    const isBad = differing.some(({ id }) => id === view.id);
+    return isBad && view.id !== candidate.id ? { ...view, probe: undefined } : withoutCorrupt(view);
+  });
+}
+
+function othersAreHealthy(
+  verdict: Differing,
+  candidate: MemberView,
+  views: readonly MemberView[],
+): Obstacle | undefined {
+  const differing = verdict.kind === 'differs' ? verdict.differing : [candidate];
+  const rest = views.filter(({ id, isLearner }) => !isLearner && !differing.some(view => view.id === id));
+  const unwell = rest.filter(view => !isHealthy(withoutCorrupt(view)));
+  if (unwell.length === 0) return noPodTerminating(rest);
+  const names = unwell.map(({ name }) => name).join(', ');
+  return {
+    reason: 'MembersUnhealthy',
+    message: `${candidate.name}, whose data differs, is not removed until ${names} is known to be healthy`,
+  };
+}
+
+function removalOf(
+  situation: Situation,
+  views: readonly MemberView[],
+  { view, verdict }: { readonly view: MemberView; readonly verdict: Differing },
+): Step {
+  return {
+    kind: 'removeMember',
+    member: view.name,
+    id: view.id,
+    expected: views.map(({ id }) => id),
+    reason: `its data differs, ${sidesText(situation, verdict.sides)}`.slice(0, 1_000),
+    replacement: 'Corrupt',
+  };
+}
+
+/** Compared again when that is some minutes ago, and led by one that stays. */
+function prepared(
+  situation: Situation,
+  verdict: Differing,
+  { candidate, removal }: Pick<Removal, 'candidate' | 'removal'>,
+): Step[] {
+  const bad = verdict.kind === 'differs' ? verdict.differing : [candidate];
+  const rest = votersOf(situation).filter(({ id }) => !bad.some(view => view.id === id)).map(withoutCorrupt);
+  const to = bad.some(({ leads }) => leads) ? successorOf(rest, candidate.name) : undefined;
+  const from = bad.find(({ leads }) => leads)?.name ?? candidate.name;
+  return [
+    ...comparing(situation),
+    ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from, to: to.name, toId: to.id }]),
+    removal,
+  ];
+}
+
+/** The step that compares the voters that answer, where what they said last does not hold any more. */
+export function comparing(situation: Situation): Step[] {
+  return isFresh(situation) ? [] : comparison(situation);
+}
+
+/** The step that compares the voters that answer; none where nobody does. */
+export function comparison(situation: Situation): Step[] {
+  const pods = votersOf(situation).flatMap(({ name, pod, probe }) =>
+    pod === undefined || probe === undefined ? [] : [{ name, uid: pod.uid }],
+  );
+  return pods.length === 0 ? [] : [{ kind: 'compareKeys', members: identify(pods) }];
+}
+

@@ -1,0 +1,376 @@
+/** What is done about members whose data differs, and what is said of it: a majority decides, and without one a person. */
+import { describe, expect, it } from 'vitest';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
+import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
+import type { HashFact, Observation } from '../../../src/planner/model/observation.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
+import { plan } from '../../../src/planner/plan.ts';
+import { observedMembers } from '../../../src/planner/report/members.ts';
+import { statusOf } from '../../../src/planner/report/status.ts';
+import { situationOf } from '../../../src/planner/situation.ts';
+import { aClaim, aCluster, aPod, aProbe, aRunningCluster, aRunningStatus, idOf, namesOf } from '../../worlds/builders.ts';
+
+const NOW = '2026-11-21T10:00:00Z';
+const BEFORE = '2026-11-21T09:59:30Z';
+const CORRUPT = (id: string) => `memberID:${BigInt(`0x${id}`)} alarm:CORRUPT `;
+const REFUSAL = { reason: 'CrashLoopBackOff', message: 'discovery failed: a2 found data inconsistency with peers' };
+
+interface Given {
+  /** By member, in their order: its hash, `refuses`, or undefined where it does not answer. */
+  readonly hashes?: readonly (string | undefined)[];
+  /** Compared in this very pass; else it is only recorded. */
+  readonly fresh?: boolean;
+  readonly compacted?: readonly string[];
+  readonly alarms?: readonly string[];
+  readonly leader?: number;
+  readonly spec?: EtcdClusterSpec;
+  readonly status?: Partial<EtcdClusterStatus>;
+  readonly now?: string;
+  readonly clients?: readonly string[];
+}
+
+function world({
+  hashes = ['a', 'a', 'b'],
+  fresh = true,
+  compacted = hashes.map(() => '5'),
+  alarms = [],
+  leader = 0,
+  spec = {},
+  status = {},
+  now = NOW,
+  clients = [],
+}: Given): Observation {
+  const names = namesOf(hashes.length);
+  const leaderId = idOf(names[leader] ?? '');
+  const answers = hashes.map((hash, index): [string, HashFact | undefined] => [
+    names[index] ?? '',
+    hash === undefined || hash === 'refuses' || hash === 'silent'
+      ? undefined
+      : { ok: true, hash, compactRevision: compacted[index] ?? '' },
+  ]);
+  const probes = hashes.map((hash, index): [string, MemberProbe] => {
+    const name = names[index] ?? '';
+    return hash === 'refuses' || hash === 'silent'
+      ? [name, { answered: false, message: 'connect ECONNREFUSED' }]
+      : [name, aProbe({ name, leaderId, errors: alarms })];
+  });
+  const keyHashes = {
+    comparedAt: BEFORE,
+    revision: '77',
+    members: answers.flatMap(([name, fact]) =>
+      fact?.ok === true
+        ? [{ name, podUID: `pod-${name}`, hash: fact.hash, compactRevision: fact.compactRevision }]
+        : [],
+    ),
+  };
+  const known = Object.fromEntries(answers.flatMap(([name, fact]) => (fact ? [[name, fact]] : [])));
+  return aRunningCluster(
+    {
+      now: Date.parse(now),
+      cluster: aCluster({
+        spec: { size: hashes.length, ...spec },
+        status: {
+          ...aRunningStatus(hashes.length),
+          dataComparison: undefined as never,
+          raftTerm: '2',
+          leader: names[leader] ?? '',
+          leaderSince: '2026-01-01T00:00:00Z',
+          ...(fresh && { keyHashes }),
+          ...status,
+        },
+      }),
+      pods: names.map((name, index) =>
+        aPod({
+          name,
+          readyChangedAt: Date.parse('2026-01-01T00:00:00Z'),
+          ...(clients.includes(name) && { clients: 'withdrawn' as const }),
+          ...(hashes[index] === 'refuses' && { ready: false, trouble: REFUSAL }),
+        }),
+      ),
+      claims: names.map(name => aClaim({ name })),
+      probes: Object.fromEntries(probes),
+      hashes: fresh ? known : undefined,
+    },
+    hashes.length,
+  );
+}
+
+const decided = (given: Given, actor: WorkflowState = {}) => plan(world(given), actor);
+const steps = (given: Given, actor: WorkflowState = {}) => {
+  const decision = decided(given, actor);
+  return 'plan' in decision ? decision.plan.map(({ kind }) => kind) : [];
+};
+const reported = (given: Given, actor: WorkflowState = {}) => {
+  const situation = situationOf(world(given), actor);
+  const decision = plan(world(given), actor);
+  return statusOf({ situation, decision, members: observedMembers(situation) }, { workflowId: 'w', now: NOW });
+};
+const corrupt = (given: Given) =>
+  reported(given).conditions?.find(({ type }) => type === 'DataCorrupt');
+const replace = (name: string): WorkflowState => ({
+  requests: [{ id: 1, kind: 'replaceMember', target: name, by: 'ana', ids: [idOf(name)] }],
+});
+const approved = (...ids: string[]): WorkflowState => ({
+  approvals: [{ id: 1, operation: 'replaceMember', ids, by: 'ana', expiresAt: Date.parse(NOW) + 60_000 }],
+});
+const AWAY = { clients: ['example-2'] };
+const BY_POLICY: EtcdClusterSpec = { repair: { corruption: 'Replace' } };
+
+describe('one member whose data differs from that of the two others', () => {
+  it('is taken off the clients at once', () => {
+    expect(decided({})).toMatchObject({
+      operation: 'compareData',
+      step: { kind: 'withdrawMembers', pods: [{ name: 'example-2', uid: 'pod-example-2' }] },
+    });
+  });
+
+  it('is not led to again while it differs', () => {
+    expect(steps(AWAY)).not.toContain('admitMembers');
+  });
+
+  it('is said, with revision, hashes of both sides and when all were last equal', () => {
+    const given = { ...AWAY, status: { dataComparison: { comparedAt: '2026-11-20T10:00:00Z', revision: '50', members: [], lastEqual: { time: '2026-11-20T10:00:00Z', revision: '50' } } } };
+    expect(corrupt(given)).toMatchObject({
+      status: 'True',
+      reason: 'MemberDiffers',
+      message: `example-2 does not have the data of example-0, example-1, at revision 77, compacted at 5: example-0, example-1: hash a; example-2: hash b (compared at ${BEFORE}; last equal at 2026-11-20T10:00:00Z, revision 50)`,
+    });
+    expect(reported(given)).toMatchObject({ attention: 'AwaitingApproval', dataComparison: { suspects: ['a2'], lastEqual: { revision: '50' } } });
+  });
+
+  it('waits for an approval, and its removal is planned', () => {
+    const decision = decided(AWAY);
+    expect(decision).toMatchObject({
+      kind: 'blocked',
+      reason: 'CorruptMember',
+      consent: { operation: 'replaceMember', ids: ['a2'] },
+    });
+    expect(steps(AWAY)).toEqual(['removeMember']);
+  });
+
+  it.each([
+    ['when it is approved', {}, approved('a2')],
+    ['by policy', { spec: BY_POLICY }, {}],
+    ['when its replacement is requested', {}, replace('example-2')],
+  ])('is removed first, as evidence, %s', (_, given, actor) => {
+    const decision = decided({ ...AWAY, ...given }, actor);
+    expect(decision).toMatchObject({
+      operation: 'replaceMember',
+      step: { kind: 'removeMember', member: 'example-2', id: 'a2', replacement: 'Corrupt' },
+    });
+  });
+
+  it('is compared once more before it is removed, when that was some minutes ago', () => {
+    const given = { ...AWAY, spec: BY_POLICY };
+    const { dataComparison } = reported(given);
+    const later = { ...given, fresh: false, status: { dataComparison: dataComparison! } };
+    expect(steps(later)).toEqual(['compareKeys', 'removeMember']);
+    expect(decided({ ...later, spec: {} }, approved('a2'))).not.toHaveProperty('approval');
+  });
+
+  it('hands over first when it leads', () => {
+    const decision = decided({ ...AWAY, leader: 2 }, approved('a2'));
+    expect(decision).toMatchObject({ step: { kind: 'moveLeader', from: 'example-2', to: 'example-0' } });
+    expect(decision).not.toHaveProperty('approval');
+  });
+
+  it('is not removed while one of the others is not well, whatever was approved', () => {
+    const given = { hashes: ['a', 'a', 'a', 'silent', 'b'], clients: ['example-4'], spec: BY_POLICY };
+    expect(decided(given)).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(decided(given, approved('a4'))).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+  });
+
+  it('asks also by policy when too many were replaced within the hour', () => {
+    const replacements = ['example-7', 'example-8'].map(member => ({ member, time: BEFORE, notNeeded: true }));
+    expect(decided({ ...AWAY, spec: BY_POLICY, status: { replacements } })).toMatchObject({
+      kind: 'blocked',
+      reason: 'CorruptMember',
+    });
+  });
+
+  it('does not let one of the majority be replaced', () => {
+    expect(decided(AWAY, replace('example-0'))).toMatchObject({
+      kind: 'blocked',
+      reason: 'DataDiffers',
+      message: expect.stringContaining('example-0 is not replaced: it has the data of the majority'),
+    });
+  });
+
+  it('is judged alike while etcd raises CORRUPT of a member of the majority', () => {
+    const given = { ...AWAY, alarms: [CORRUPT('a0')] };
+    expect(decided(given, approved('a2'))).toMatchObject({ step: { kind: 'removeMember', member: 'example-2' } });
+    expect(decided({ ...given, leader: 2 }, approved('a2'))).toMatchObject({ step: { kind: 'moveLeader' } });
+  });
+
+  it('goes one after the other where two differ', () => {
+    const given = { hashes: ['a', 'a', 'a', 'b', 'c'], clients: ['example-3', 'example-4'], spec: BY_POLICY };
+    expect(decided(given)).toMatchObject({ step: { kind: 'removeMember', member: 'example-3' } });
+  });
+
+  it('keeps everything else waiting', () => {
+    expect(decided({ ...AWAY, spec: { size: 5 } })).toMatchObject({ kind: 'blocked', reason: 'CorruptMember' });
+  });
+});
+
+describe('a member that etcd refuses to start, as its data is not that of a peer', () => {
+  it('differs when the others are a majority of the same data', () => {
+    const given = { hashes: ['a', 'a', 'refuses'], clients: ['example-2'] };
+    expect(corrupt(given)).toMatchObject({ reason: 'MemberDiffers' });
+    expect(decided({ ...given, spec: BY_POLICY })).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-2', replacement: 'Corrupt' },
+    });
+  });
+
+  it('is a reason to compare the others', () => {
+    expect(decided({ hashes: ['a', 'a', 'refuses'], fresh: false })).toMatchObject({
+      operation: 'compareData',
+      step: { kind: 'compareKeys', members: [{ name: 'example-0' }, { name: 'example-1' }] },
+    });
+  });
+
+  it('may be right: the others hold different data', () => {
+    const given = { hashes: ['a', 'b', 'refuses'] };
+    expect(corrupt(given)).toMatchObject({ reason: 'NoMajority' });
+    expect(decided({ ...given, spec: BY_POLICY })).toMatchObject({ kind: 'blocked', reason: 'DataUndecided' });
+  });
+
+  it('is not removed where it was one of two', () => {
+    expect(decided({ hashes: ['a', 'refuses'], spec: BY_POLICY })).toMatchObject({
+      kind: 'blocked',
+      reason: 'DataUndecided',
+    });
+  });
+});
+
+describe('members of which no majority has the same data', () => {
+  it.each([
+    ['one against one', ['a', 'b']],
+    ['two against two', ['a', 'b', 'a', 'b']],
+    ['three that all differ', ['a', 'b', 'c']],
+  ])('%s wait for a person, who is shown all sides', (_, hashes) => {
+    const given = { hashes, spec: BY_POLICY };
+    const decision = decided(given);
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'DataUndecided' });
+    expect(corrupt(given)).toMatchObject({ status: 'True', reason: 'NoMajority' });
+    for (const hash of hashes) expect(corrupt(given)?.message).toContain(`hash ${hash}`);
+    expect(steps(given)).toEqual([]);
+  });
+
+  it('lose the one that a person names', () => {
+    expect(decided({ hashes: ['a', 'b'] }, replace('example-1'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-1', replacement: 'Corrupt' },
+    });
+  });
+
+  it('are not judged by an approval that nobody asked for', () => {
+    expect(decided({ hashes: ['a', 'b'] }, approved('a1'))).toMatchObject({ kind: 'blocked', reason: 'DataUndecided' });
+  });
+});
+
+describe('members that have compacted differently', () => {
+  it('are not compared with each other', () => {
+    const given = { hashes: ['a', 'a', 'b'], compacted: ['5', '5', '9'] };
+    expect(corrupt(given)).toBeUndefined();
+    expect(decided(given)).toMatchObject({ kind: 'idle' });
+  });
+});
+
+describe('CORRUPT', () => {
+  const equal = { hashes: ['a', 'a', 'a'], alarms: [CORRUPT('a2')] };
+
+  it('is a reason to compare', () => {
+    expect(decided({ ...equal, fresh: false })).toMatchObject({
+      operation: 'compareData',
+      step: { kind: 'compareKeys' },
+    });
+    expect(corrupt({ ...equal, fresh: false })).toMatchObject({ status: 'Unknown', reason: 'NotCompared' });
+  });
+
+  it('of one that is no member any more is disarmed when the others hold the same', () => {
+    expect(decided({ ...equal, alarms: [CORRUPT('a9')] })).toMatchObject({
+      operation: 'compareData',
+      step: { kind: 'disarmCorrupt', alarms: ['a9'], members: [{}, {}, {}] },
+    });
+  });
+
+  it('of members that are right is disarmed when the one that differed is gone', () => {
+    const before = { comparedAt: '2026-11-21T09:00:00Z', revision: '70', members: [], suspects: ['a9'] };
+    const replacements = [{ member: 'example-9', time: BEFORE }];
+    const given = { ...equal, hashes: ['a', 'a'], alarms: [CORRUPT('a0'), 'alarm:CORRUPT '], spec: { size: 3 }, status: { dataComparison: before, replacements } };
+    expect(decided(given)).toMatchObject({
+      operation: 'replaceMember',
+      step: { kind: 'disarmCorrupt', alarms: ['0', 'a0'] },
+    });
+  });
+
+  it.each([
+    ['a member', [CORRUPT('a2')], 'CORRUPT of a2', 'example-2'],
+    ['nobody by name', ['alarm:CORRUPT '], 'CORRUPT of 0', 'a member that etcd does not name'],
+  ])('of %s waits for a person when nothing differs', (_, alarms, id, said) => {
+    const decision = decided({ ...equal, alarms });
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'CorruptUnexplained', consent: { ids: [id] }, message: expect.stringContaining(said) });
+    const actor = { approvals: [{ id: 1, operation: 'compareData', ids: [id], by: 'ana', expiresAt: Date.parse(NOW) + 1 }] };
+    expect(decided({ ...equal, alarms }, actor)).toMatchObject({ step: { kind: 'disarmCorrupt' }, approval: 1 });
+  });
+
+  it('stands while a member does not answer, and members are compared again every five minutes', () => {
+    const given = { hashes: ['a', 'a', 'silent'], alarms: [CORRUPT('a9')] };
+    expect(steps(given)).not.toContain('disarmCorrupt');
+    const { dataComparison } = reported(given);
+    expect(dataComparison?.members[2]).toMatchObject({ message: 'it did not answer' });
+    const later = { ...given, fresh: false, status: { dataComparison: dataComparison! } };
+    expect(steps(later)).not.toContain('compareKeys');
+    expect(steps({ ...later, now: '2026-11-21T10:05:00Z' })).toContain('compareKeys');
+  });
+
+  it('puts no quorum at risk by itself', () => {
+    const { conditions = [] } = reported(equal);
+    expect(conditions.find(({ type }) => type === 'QuorumAtRisk')).toBeUndefined();
+  });
+});
+
+describe('a comparison that did not come about', () => {
+  it('does not take the place of one that found a difference', () => {
+    const { dataComparison } = reported(AWAY);
+    const given = { ...AWAY, hashes: ['a', 'a', undefined], status: { dataComparison: { ...dataComparison!, comparedAt: '2026-11-21T09:00:00Z' } } };
+    expect(reported(given).dataComparison).toMatchObject({ comparedAt: '2026-11-21T09:00:00Z' });
+    expect(corrupt(given)).toMatchObject({ reason: 'MemberDiffers' });
+  });
+});
+
+describe('the comparison once a day', () => {
+  const well = { hashes: ['a', 'a', 'a'], fresh: false };
+  // Made at 2026-11-20T10:00:00Z.
+  it.each([
+    ['a day after the cluster was made', {}, '2026-11-21T10:00:30Z', true],
+    ['not by an operator that comes hours later', {}, '2026-11-21T12:00:00Z', false],
+    ['but the day after', {}, '2026-11-22T10:30:00Z', true],
+    ['not when it asks for none', { maintenance: { compareDataEvery: '0s' } }, '2026-11-21T10:00:30Z', false],
+    ['as often as is asked for', { maintenance: { compareDataEvery: '1h' } }, '2026-11-20T13:00:30Z', true],
+  ])('is made %s', (_, spec, now, isMade) => {
+    expect(steps({ ...well, spec, now }).includes('compareKeys')).toBe(isMade);
+  });
+
+  it('is remembered, and made again the next day, also late', () => {
+    const { dataComparison, lastOperation } = reported({ hashes: ['a', 'a', 'a'] });
+    expect(dataComparison).toMatchObject({ revision: '77', lastEqual: { time: BEFORE, revision: '77' } });
+    expect(lastOperation).toBeUndefined();
+    const next = { ...well, status: { dataComparison: dataComparison! } };
+    expect(decided({ ...next, now: '2026-11-21T10:30:00Z' })).toMatchObject({ kind: 'operate' });
+    const after = { ...dataComparison!, comparedAt: '2026-11-21T10:00:05Z' };
+    const rested = { ...well, status: { dataComparison: after } };
+    expect(decided({ ...rested, now: '2026-11-21T11:00:00Z' })).toMatchObject({ kind: 'idle' });
+    expect(decided({ ...rested, now: '2026-11-23T03:00:00Z' })).toMatchObject({ kind: 'operate' });
+  });
+
+  it('is no part of the history when it found nothing', () => {
+    const operation = { type: 'compareData', startedAt: BEFORE };
+    const status = reported({ hashes: ['a', 'a', 'a'], status: { operation } });
+    expect(status.operation).toBeUndefined();
+    expect(status.history).toBeUndefined();
+  });
+
+  it('is not made of one member', () => {
+    expect(steps({ hashes: ['a'], fresh: false, now: '2026-11-21T10:00:30Z' })).toEqual([]);
+  });
+});
