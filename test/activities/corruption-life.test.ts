@@ -1,6 +1,11 @@
 /** A member whose data differs, from end to end on a world in memory: found, kept off the clients, replaced, and CORRUPT disarmed. */
 import { describe, expect, it } from 'vitest';
-import { ANNOTATION_EVIDENCE, ANNOTATION_KEPT_UNTIL, CLIENTS_WITHDRAWN, LABEL_CLIENTS } from '../../src/api/names.ts';
+import {
+  ANNOTATION_EVIDENCE,
+  ANNOTATION_KEPT_UNTIL,
+  CLIENTS_WITHDRAWN,
+  LABEL_CLIENTS,
+} from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { condition, created, leader, voters } from '../worlds/living-cluster.ts';
 import type { OperatorWorld } from '../worlds/operator-world.ts';
@@ -14,7 +19,9 @@ const cluster = (world: OperatorWorld) => world.etcd.clusters[0]!;
 const processes = (world: OperatorWorld) => [...cluster(world).processes];
 const alarms = (world: OperatorWorld) => processes(world).flatMap(process => process.alarms);
 const evidence = (world: OperatorWorld) =>
-  world.kube.all('PersistentVolumeClaim').filter(({ metadata }) => metadata.annotations?.[ANNOTATION_EVIDENCE] !== undefined);
+  world.kube
+    .all('PersistentVolumeClaim')
+    .filter(({ metadata }) => metadata.annotations?.[ANNOTATION_EVIDENCE] !== undefined);
 
 /** Etcd has raised CORRUPT of this member, or of nobody by name. */
 function raise(world: OperatorWorld, id = '0'): void {
@@ -70,7 +77,9 @@ describe('a member whose data differs', LONG, () => {
     await users.run();
     await settle(world);
     expectReplaced(world, 'example-2');
-    expect(world.cluster.status.history?.map(({ type, outcome }) => `${type} ${outcome}`)).toContain('replaceMember Succeeded');
+    expect(world.cluster.status.history?.map(({ type, outcome }) => `${type} ${outcome}`)).toContain(
+      'replaceMember Succeeded',
+    );
   });
 
   it('is replaced by policy when etcd raises CORRUPT, and writes go through again', async () => {
@@ -116,7 +125,8 @@ describe('a member whose data differs', LONG, () => {
     raise(world);
     world.kube.intercept(call => {
       const isNote = call.verb === 'patch' && call.kind === 'PersistentVolumeClaim';
-      if (isNote && JSON.stringify(call).includes('evidence')) throw new Error('claims are not to be changed');
+      if (isNote && JSON.stringify(call).includes('evidence'))
+        throw new Error('claims are not to be changed');
     });
     await world.drive({}, { failure: true }).catch(() => undefined);
     expect(voters(world)).toContain('example-2');

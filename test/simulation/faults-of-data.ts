@@ -92,7 +92,12 @@ export function mendData({ etcd }: SimWorld): void {
     Object.assign(disk, { bytes: undefined, free: 0, rottenSince: undefined });
 }
 
-export const faultsOfData = { alarmed, filled, full, fragmented, rotten, corrupted, voterAddedByHand } satisfies Record<
-  string,
-  Fault
->;
+export const faultsOfData = {
+  alarmed,
+  filled,
+  full,
+  fragmented,
+  rotten,
+  corrupted,
+  voterAddedByHand,
+} satisfies Record<string, Fault>;

@@ -15,13 +15,21 @@ function isBad({ etcd, truth }: CorruptionWorld, id: string, since: number): boo
   const rottenSince = truth.diskOfMember(id)?.rottenSince;
   const compared = etcd.hashedAt.get(id) ?? since;
   if (rottenSince !== undefined && rottenSince >= Math.min(since, compared)) return undefined;
-  if (process !== undefined && process.changedAt >= Math.min(since, compared) && process.corrupt !== undefined)
+  if (
+    process !== undefined &&
+    process.changedAt >= Math.min(since, compared) &&
+    process.corrupt !== undefined
+  )
     return undefined;
   return rottenSince !== undefined || process?.corrupt === true;
 }
 
 /** Why a voter must not be removed for its data; undefined when it may, or is not removed for that. */
-export function faultOfCorruptRemoval(world: CorruptionWorld, row: Row, attempt: Attempt): string | undefined {
+export function faultOfCorruptRemoval(
+  world: CorruptionWorld,
+  row: Row,
+  attempt: Attempt,
+): string | undefined {
   const { step, lookedAt } = attempt;
   if (step?.kind !== 'removeMember' || step.replacement !== 'Corrupt' || world.truth.named.has(row.id))
     return undefined;
@@ -30,7 +38,9 @@ export function faultOfCorruptRemoval(world: CorruptionWorld, row: Row, attempt:
   const good = states.filter(({ bad }) => bad !== true);
   if (good.length < quorumOf(voters.length))
     return `of ${voters.length} voters only ${good.length} hold the same, and nobody said which is right`;
-  return states.find(({ id }) => id === row.id)?.bad === false ? 'it holds what the majority holds' : undefined;
+  return states.find(({ id }) => id === row.id)?.bad === false
+    ? 'it holds what the majority holds'
+    : undefined;
 }
 
 /** Whether its data may be the reason for which a voter goes. */
@@ -50,7 +60,9 @@ export function faultOfCorruptDisarm(
   clusterId: string,
   { lookedAt }: Attempt,
 ): string | undefined {
-  const leader = [...world.etcd.processes.values()].find(each => each.isLeader && each.clusterId === clusterId);
+  const leader = [...world.etcd.processes.values()].find(
+    each => each.isLeader && each.clusterId === clusterId,
+  );
   if (leader === undefined) return undefined;
   const bad = votersOf(newestMembers(leader.disk)).find(({ id }) => isBad(world, id, lookedAt) === true);
   return bad && `${bad.name} holds other keys than were written`;

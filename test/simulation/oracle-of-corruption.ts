@@ -21,8 +21,7 @@ function majorityOf(look: Look): string | undefined {
   const answers = look.voters.map(row => answerOf(look, row));
   return answers.find(
     answer =>
-      answer !== undefined &&
-      answers.filter(each => each === answer).length >= quorumOf(look.voters.length),
+      answer !== undefined && answers.filter(each => each === answer).length >= quorumOf(look.voters.length),
   );
 }
 
@@ -53,16 +52,21 @@ export function faultOfCorruptRemoval(look: Look, row: Row): string | undefined 
   const rest = look.voters.filter(({ id }) => id !== row.id);
   const good = rest.filter(other => isWell(look, other) || isOnlyCorrupt(look, other));
   if (rest.length === 0) return 'it is the last voter';
-  if (good.length < quorumOf(rest.length)) return `of ${rest.length} voters that stay ${good.length} are seen well`;
+  if (good.length < quorumOf(rest.length))
+    return `of ${rest.length} voters that stay ${good.length} are seen well`;
   if (look.isNamed(row)) return undefined;
   if (majorityOf(look) === undefined) return 'no majority holds the same, and nobody said who is right';
   if (!differs(look, nameOf(row))) return 'it holds what the majority holds';
-  return look.observation.cluster.config.repair.corruption === 'Replace' ? undefined : 'nobody approved of it';
+  return look.observation.cluster.config.repair.corruption === 'Replace'
+    ? undefined
+    : 'nobody approved of it';
 }
 
 /** Members that do not hold the same would take writes again. */
 export function faultOfCorruptDisarm(look: Look): string | undefined {
   if (look.rows.length === 0) return 'the members are not known';
   const answers = new Set(look.voters.map(row => answerOf(look, row)));
-  return answers.size === 1 && !answers.has(undefined) ? undefined : 'the voters are not known to hold the same';
+  return answers.size === 1 && !answers.has(undefined)
+    ? undefined
+    : 'the voters are not known to hold the same';
 }

@@ -8,7 +8,12 @@ import type { Decision, Step } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import { faultOfRestart, isFull } from './oracle-of-restarts.ts';
-import { differs, faultOfCorruptDisarm, faultOfCorruptRemoval, isOnlyCorrupt } from './oracle-of-corruption.ts';
+import {
+  differs,
+  faultOfCorruptDisarm,
+  faultOfCorruptRemoval,
+  isOnlyCorrupt,
+} from './oracle-of-corruption.ts';
 import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
@@ -88,7 +93,9 @@ export function forbidden(
     case 'disarmCorrupt':
       return faultOfCorruptDisarm(look);
     case 'withdrawMembers':
-      return step.pods.every(({ name }) => differs(look, name)) ? undefined : 'the data of the majority is kept from clients';
+      return step.pods.every(({ name }) => differs(look, name))
+        ? undefined
+        : 'the data of the majority is kept from clients';
     case 'compactHistory':
       return actor.approvals?.some(({ ids }) => ids.some(id => id.endsWith(` ${step.revision}`))) === true
         ? undefined

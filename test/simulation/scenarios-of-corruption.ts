@@ -16,7 +16,10 @@ function raise(scripted: ScriptedWorld, { clusterId, memberId }: Process, id = m
 
 async function replaced(scripted: ScriptedWorld, { memberId, clusterId }: Process): Promise<void> {
   const { etcd } = scripted.world;
-  await scripted.until('it is no member any more', () => !scripted.voters().some(({ id }) => id === memberId));
+  await scripted.until(
+    'it is no member any more',
+    () => !scripted.voters().some(({ id }) => id === memberId),
+  );
   await scripted.until('CORRUPT is disarmed', () => etcd.corruption.alarmsOf(clusterId).length === 0);
   await scripted.rest();
 }

@@ -7,7 +7,12 @@ import type { Observation } from '../../planner/model/observation.ts';
 import { observe } from '../observe/observe.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
-import { ANNOTATION_EVIDENCE, ANNOTATION_KEPT_UNTIL, ANNOTATION_REMOVAL, ANNOTATION_REPLACED } from '../../api/names.ts';
+import {
+  ANNOTATION_EVIDENCE,
+  ANNOTATION_KEPT_UNTIL,
+  ANNOTATION_REMOVAL,
+  ANNOTATION_REPLACED,
+} from '../../api/names.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';

@@ -1,6 +1,11 @@
 /** spec.etcd, spec.upgrade, spec.repair, spec.maintenance, spec.recovery, spec.service: how the cluster is run. */
 import * as z from 'zod';
-import { DEFAULT_COMPARE_DATA_EVERY, RECOVERY_DEFAULTS, REPAIR_DEFAULTS, UPGRADE_DEFAULTS } from './default-values.ts';
+import {
+  DEFAULT_COMPARE_DATA_EVERY,
+  RECOVERY_DEFAULTS,
+  REPAIR_DEFAULTS,
+  UPGRADE_DEFAULTS,
+} from './default-values.ts';
 import {
   cel,
   cronSchedule,

@@ -112,7 +112,9 @@ export function sidesText(situation: Situation, sides: readonly Side[]): string 
   const record = recordOf(situation);
   const said = sides.map(({ views, hash }) => {
     const names = views.map(({ name }) => name).join(', ');
-    return hash === undefined ? `${names}: etcd refuses to start, as its data is not that of a peer` : `${names}: hash ${hash}`;
+    return hash === undefined
+      ? `${names}: etcd refuses to start, as its data is not that of a peer`
+      : `${names}: hash ${hash}`;
   });
   const compactions = [...new Set(record?.members.flatMap(({ compactRevision }) => compactRevision ?? []))];
   const at = `at revision ${record?.revision}, compacted at ${compactions.join(', ')}`;

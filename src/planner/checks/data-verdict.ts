@@ -62,7 +62,8 @@ export function isAbout(situation: OfVoters, { members }: DataComparison): boole
 /** What the record says of the voters that there are now. */
 export function judged(situation: OfVoters, record: DataComparison | undefined): Verdict {
   const voters = votersOf(situation);
-  if (record === undefined) return { kind: 'unknown', message: 'the data of the members has not been compared' };
+  if (record === undefined)
+    return { kind: 'unknown', message: 'the data of the members has not been compared' };
   const answers = voters.map(view => ({ view, said: record.members.find(({ id }) => id === view.id) }));
   // One that does not start is no side of its own: it holds what it was last seen to hold.
   const refusing = answers.flatMap(({ view, said }) =>
@@ -113,4 +114,3 @@ function sidesOf(
 function compactsAs({ probe, pod }: MemberView): string {
   return isAtLeast(probe?.version ?? pod?.version ?? '', SAME_COMPACTION_SINCE) ? 'new' : 'old';
 }
-

@@ -47,9 +47,22 @@ const said = (reason: string, name = at.name, type = 'DataCorrupt') =>
 
 /** In the file of every member, and not only in its log. */
 async function write(name = at.name): Promise<void> {
-  await new BackupStory(world(), at.namespace).through(name, async etcd => void (await etcd.put('value').value(VALUE)));
+  await new BackupStory(world(), at.namespace).through(
+    name,
+    async etcd => void (await etcd.put('value').value(VALUE)),
+  );
   await poll(async () => {
-    const read = await kubectl('exec', `${(await names(name))[0]}`, '-c', 'etcd', '--', 'etcdctl', 'get', 'value', '--print-value-only');
+    const read = await kubectl(
+      'exec',
+      `${(await names(name))[0]}`,
+      '-c',
+      'etcd',
+      '--',
+      'etcdctl',
+      'get',
+      'value',
+      '--print-value-only',
+    );
     return read.includes(VALUE);
   });
   await new Promise(resolve => setTimeout(resolve, 1_000));
@@ -92,7 +105,9 @@ test('a member that refuses to start is replaced when that is approved, both ope
       const message = await said('MemberDiffers');
       console.log(message);
       expect(message).toContain(`${member}: etcd refuses to start`);
-      expect(await page.type('-o jsonpath=\'{.status.conditions[?(@.type=="DataCorrupt")].message}', ours)).toContain(message);
+      expect(
+        await page.type('-o jsonpath=\'{.status.conditions[?(@.type=="DataCorrupt")].message}', ours),
+      ).toContain(message);
       expect(await page.type('status.dataComparison', ours)).toContain('"refuses":true');
       await said('AwaitingApproval', at.name, 'Progressing');
       expect(await page.type('kubectl etcd explain example', ours)).toContain(member);
@@ -101,7 +116,10 @@ test('a member that refuses to start is replaced when that is approved, both ope
       await page.type('kubectl etcd approve example', command =>
         ours(command).replace(/approve (\S+)/, `approve $1 --operation replaceMember --id '${id}' --yes`),
       );
-      await poll(async () => (await status()).operation?.type === 'replaceMember', { timeoutMs: PATIENCE_MS, intervalMs: 20 });
+      await poll(async () => (await status()).operation?.type === 'replaceMember', {
+        timeoutMs: PATIENCE_MS,
+        intervalMs: 20,
+      });
       expect(killOperators(world())).toBeGreaterThan(0);
       await replaced(member);
     },
@@ -118,10 +136,15 @@ test('a leader that serves what is wrong is found, kept off the clients and repl
   const repair = { replaceAfterSeconds: 20, maxReplacementsPerHour: 100 };
   await cluster.apply({ size: 3, ...UNCHECKED, repair });
   await awaitRunning(world(), at);
-  await poll(async () => (await status()).dataComparison?.lastEqual !== undefined && (await condition('Progressing'))?.reason === 'AsSpecified', {
-    timeoutMs: PATIENCE_MS,
-    otherwise: async () => JSON.stringify(await status(), null, 1),
-  });
+  await poll(
+    async () =>
+      (await status()).dataComparison?.lastEqual !== undefined &&
+      (await condition('Progressing'))?.reason === 'AsSpecified',
+    {
+      timeoutMs: PATIENCE_MS,
+      otherwise: async () => JSON.stringify(await status(), null, 1),
+    },
+  );
   await write();
   await drill(
     'bits flipped in a leader',
@@ -132,9 +155,14 @@ test('a leader that serves what is wrong is found, kept off the clients and repl
       const message = await said('MemberDiffers');
       console.log(message);
       expect(message).toContain(`${member} does not have the data of`);
-      await poll(async () => !(await readyEndpoints(world(), at.namespace, at.name)).includes(endpoint), { timeoutMs: 60_000 });
+      await poll(async () => !(await readyEndpoints(world(), at.namespace, at.name)).includes(endpoint), {
+        timeoutMs: 60_000,
+      });
       await cluster.apply({ size: 3, ...UNCHECKED, repair: { ...repair, corruption: 'Replace' } });
-      await poll(async () => (await status()).operation?.type === 'replaceMember', { timeoutMs: PATIENCE_MS, intervalMs: 20 });
+      await poll(async () => (await status()).operation?.type === 'replaceMember', {
+        timeoutMs: PATIENCE_MS,
+        intervalMs: 20,
+      });
       expect(killOperators(world())).toBeGreaterThan(0);
       await replaced(member);
       await expectEvidence(member);
@@ -154,15 +182,30 @@ test('CORRUPT is disarmed when the member that differed is gone, and writes go t
       await kubectl('patch', 'etcd', at.name, '--type=merge', '-p', '{"spec":{"paused":true}}');
       flipBits(world(), at, member, VALUE);
       await poll(async () => (await status()).ready === '3/3', { timeoutMs: PATIENCE_MS });
-      const said = await kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', 'endpoint', 'status', '-w', 'json');
+      const said = await kubectl(
+        'exec',
+        leader,
+        '-c',
+        'etcd',
+        '--',
+        'etcdctl',
+        'endpoint',
+        'status',
+        '-w',
+        'json',
+      );
       const revision = /"revision":(\d+)/.exec(said)?.[1] ?? '';
       await kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', 'compact', revision);
-      await poll(async () => /CORRUPT/.test((await condition('Healthy'))?.message ?? ''), { timeoutMs: PATIENCE_MS });
+      await poll(async () => /CORRUPT/.test((await condition('Healthy'))?.message ?? ''), {
+        timeoutMs: PATIENCE_MS,
+      });
       await kubectl('patch', 'etcd', at.name, '--type=merge', '-p', '{"spec":{"paused":false}}');
       await replaced(member);
       await expectEvidence(member);
       expect(await kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', 'alarm', 'list')).toBe('');
-      expect(await kubectl('get', 'events', '--field-selector', 'reason=AlarmDisarmed')).toContain('disarmed CORRUPT');
+      expect(await kubectl('get', 'events', '--field-selector', 'reason=AlarmDisarmed')).toContain(
+        'disarmed CORRUPT',
+      );
     },
     { lost: 1 },
   );
@@ -170,19 +213,34 @@ test('CORRUPT is disarmed when the member that differed is gone, and writes go t
 
 test('one against one waits for a person, who is shown both', async () => {
   const name = 'pair';
-  await world().kube.apply(manifest(at.namespace, name, { size: 2, version: '3.6.16', ...UNCHECKED, repair: { corruption: 'Replace' } }));
+  await world().kube.apply(
+    manifest(at.namespace, name, {
+      size: 2,
+      version: '3.6.16',
+      ...UNCHECKED,
+      repair: { corruption: 'Replace' },
+    }),
+  );
   await awaitRunning(world(), { namespace: at.namespace, name });
   await write(name);
   flipBits(world(), { namespace: at.namespace, name }, `${name}-1`, VALUE);
   const message = await said('NoMajority', name);
   console.log(message);
-  expect(message).toMatch(new RegExp(`${name}-0: hash [0-9a-f]+; ${name}-1: hash [0-9a-f]+|${name}-1: hash [0-9a-f]+; ${name}-0: hash [0-9a-f]+`));
+  expect(message).toMatch(
+    new RegExp(
+      `${name}-0: hash [0-9a-f]+; ${name}-1: hash [0-9a-f]+|${name}-1: hash [0-9a-f]+; ${name}-0: hash [0-9a-f]+`,
+    ),
+  );
   expect((await status(name)).members?.details).toHaveLength(2);
   await page.type('kubectl etcd replace example example-1 --yes', called(name));
   await poll(
     async () => {
       const { members, ready } = await status(name);
-      return ready === '2/2' && members?.details?.every(each => each.name !== `${name}-1`) === true && (await condition('DataCorrupt', name)) === undefined;
+      return (
+        ready === '2/2' &&
+        members?.details?.every(each => each.name !== `${name}-1`) === true &&
+        (await condition('DataCorrupt', name)) === undefined
+      );
     },
     { timeoutMs: PATIENCE_MS, otherwise: async () => JSON.stringify(await status(name), null, 1) },
   );

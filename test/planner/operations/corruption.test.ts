@@ -8,12 +8,24 @@ import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
-import { aClaim, aCluster, aPod, aProbe, aRunningCluster, aRunningStatus, idOf, namesOf } from '../../worlds/builders.ts';
+import {
+  aClaim,
+  aCluster,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  idOf,
+  namesOf,
+} from '../../worlds/builders.ts';
 
 const NOW = '2026-11-21T10:00:00Z';
 const BEFORE = '2026-11-21T09:59:30Z';
 const CORRUPT = (id: string) => `memberID:${BigInt(`0x${id}`)} alarm:CORRUPT `;
-const REFUSAL = { reason: 'CrashLoopBackOff', message: 'discovery failed: a2 found data inconsistency with peers' };
+const REFUSAL = {
+  reason: 'CrashLoopBackOff',
+  message: 'discovery failed: a2 found data inconsistency with peers',
+};
 
 interface Given {
   /** By member, in their order: its hash, `refuses`, or undefined where it does not answer. */
@@ -103,10 +115,12 @@ const steps = (given: Given, actor: WorkflowState = {}) => {
 const reported = (given: Given, actor: WorkflowState = {}) => {
   const situation = situationOf(world(given), actor);
   const decision = plan(world(given), actor);
-  return statusOf({ situation, decision, members: observedMembers(situation) }, { workflowId: 'w', now: NOW });
+  return statusOf(
+    { situation, decision, members: observedMembers(situation) },
+    { workflowId: 'w', now: NOW },
+  );
 };
-const corrupt = (given: Given) =>
-  reported(given).conditions?.find(({ type }) => type === 'DataCorrupt');
+const corrupt = (given: Given) => reported(given).conditions?.find(({ type }) => type === 'DataCorrupt');
 const replace = (name: string): WorkflowState => ({
   requests: [{ id: 1, kind: 'replaceMember', target: name, by: 'ana', ids: [idOf(name)] }],
 });
@@ -129,13 +143,26 @@ describe('one member whose data differs from that of the two others', () => {
   });
 
   it('is said, with revision, hashes of both sides and when all were last equal', () => {
-    const given = { ...AWAY, status: { dataComparison: { comparedAt: '2026-11-20T10:00:00Z', revision: '50', members: [], lastEqual: { time: '2026-11-20T10:00:00Z', revision: '50' } } } };
+    const given = {
+      ...AWAY,
+      status: {
+        dataComparison: {
+          comparedAt: '2026-11-20T10:00:00Z',
+          revision: '50',
+          members: [],
+          lastEqual: { time: '2026-11-20T10:00:00Z', revision: '50' },
+        },
+      },
+    };
     expect(corrupt(given)).toMatchObject({
       status: 'True',
       reason: 'MemberDiffers',
       message: `example-2 does not have the data of example-0, example-1, at revision 77, compacted at 5: example-0, example-1: hash a; example-2: hash b (compared at ${BEFORE}; last equal at 2026-11-20T10:00:00Z, revision 50)`,
     });
-    expect(reported(given)).toMatchObject({ attention: 'AwaitingApproval', dataComparison: { suspects: ['a2'], lastEqual: { revision: '50' } } });
+    expect(reported(given)).toMatchObject({
+      attention: 'AwaitingApproval',
+      dataComparison: { suspects: ['a2'], lastEqual: { revision: '50' } },
+    });
   });
 
   it('waits for an approval, and its removal is planned', () => {
@@ -181,7 +208,11 @@ describe('one member whose data differs from that of the two others', () => {
   });
 
   it('asks also by policy when too many were replaced within the hour', () => {
-    const replacements = ['example-7', 'example-8'].map(member => ({ member, time: BEFORE, notNeeded: true }));
+    const replacements = ['example-7', 'example-8'].map(member => ({
+      member,
+      time: BEFORE,
+      notNeeded: true,
+    }));
     expect(decided({ ...AWAY, spec: BY_POLICY, status: { replacements } })).toMatchObject({
       kind: 'blocked',
       reason: 'CorruptMember',
@@ -198,7 +229,9 @@ describe('one member whose data differs from that of the two others', () => {
 
   it('is judged alike while etcd raises CORRUPT of a member of the majority', () => {
     const given = { ...AWAY, alarms: [CORRUPT('a0')] };
-    expect(decided(given, approved('a2'))).toMatchObject({ step: { kind: 'removeMember', member: 'example-2' } });
+    expect(decided(given, approved('a2'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-2' },
+    });
     expect(decided({ ...given, leader: 2 }, approved('a2'))).toMatchObject({ step: { kind: 'moveLeader' } });
   });
 
@@ -208,7 +241,10 @@ describe('one member whose data differs from that of the two others', () => {
   });
 
   it('keeps everything else waiting', () => {
-    expect(decided({ ...AWAY, spec: { size: 5 } })).toMatchObject({ kind: 'blocked', reason: 'CorruptMember' });
+    expect(decided({ ...AWAY, spec: { size: 5 } })).toMatchObject({
+      kind: 'blocked',
+      reason: 'CorruptMember',
+    });
   });
 });
 
@@ -231,7 +267,10 @@ describe('a member that etcd refuses to start, as its data is not that of a peer
   it('may be right: the others hold different data', () => {
     const given = { hashes: ['a', 'b', 'refuses'] };
     expect(corrupt(given)).toMatchObject({ reason: 'NoMajority' });
-    expect(decided({ ...given, spec: BY_POLICY })).toMatchObject({ kind: 'blocked', reason: 'DataUndecided' });
+    expect(decided({ ...given, spec: BY_POLICY })).toMatchObject({
+      kind: 'blocked',
+      reason: 'DataUndecided',
+    });
   });
 
   it('is not removed where it was one of two', () => {
@@ -263,7 +302,10 @@ describe('members of which no majority has the same data', () => {
   });
 
   it('are not judged by an approval that nobody asked for', () => {
-    expect(decided({ hashes: ['a', 'b'] }, approved('a1'))).toMatchObject({ kind: 'blocked', reason: 'DataUndecided' });
+    expect(decided({ hashes: ['a', 'b'] }, approved('a1'))).toMatchObject({
+      kind: 'blocked',
+      reason: 'DataUndecided',
+    });
   });
 });
 
@@ -296,7 +338,13 @@ describe('CORRUPT', () => {
   it('of members that are right is disarmed when the one that differed is gone', () => {
     const before = { comparedAt: '2026-11-21T09:00:00Z', revision: '70', members: [], suspects: ['a9'] };
     const replacements = [{ member: 'example-9', time: BEFORE }];
-    const given = { ...equal, hashes: ['a', 'a'], alarms: [CORRUPT('a0'), 'alarm:CORRUPT '], spec: { size: 3 }, status: { dataComparison: before, replacements } };
+    const given = {
+      ...equal,
+      hashes: ['a', 'a'],
+      alarms: [CORRUPT('a0'), 'alarm:CORRUPT '],
+      spec: { size: 3 },
+      status: { dataComparison: before, replacements },
+    };
     expect(decided(given)).toMatchObject({
       operation: 'replaceMember',
       step: { kind: 'disarmCorrupt', alarms: ['0', 'a0'] },
@@ -308,9 +356,19 @@ describe('CORRUPT', () => {
     ['nobody by name', ['alarm:CORRUPT '], 'CORRUPT of 0', 'a member that etcd does not name'],
   ])('of %s waits for a person when nothing differs', (_, alarms, id, said) => {
     const decision = decided({ ...equal, alarms });
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'CorruptUnexplained', consent: { ids: [id] }, message: expect.stringContaining(said) });
-    const actor = { approvals: [{ id: 1, operation: 'compareData', ids: [id], by: 'ana', expiresAt: Date.parse(NOW) + 1 }] };
-    expect(decided({ ...equal, alarms }, actor)).toMatchObject({ step: { kind: 'disarmCorrupt' }, approval: 1 });
+    expect(decision).toMatchObject({
+      kind: 'blocked',
+      reason: 'CorruptUnexplained',
+      consent: { ids: [id] },
+      message: expect.stringContaining(said),
+    });
+    const actor = {
+      approvals: [{ id: 1, operation: 'compareData', ids: [id], by: 'ana', expiresAt: Date.parse(NOW) + 1 }],
+    };
+    expect(decided({ ...equal, alarms }, actor)).toMatchObject({
+      step: { kind: 'disarmCorrupt' },
+      approval: 1,
+    });
   });
 
   it('stands while a member does not answer, and members are compared again every five minutes', () => {
@@ -332,7 +390,11 @@ describe('CORRUPT', () => {
 describe('a comparison that did not come about', () => {
   it('does not take the place of one that found a difference', () => {
     const { dataComparison } = reported(AWAY);
-    const given = { ...AWAY, hashes: ['a', 'a', undefined], status: { dataComparison: { ...dataComparison!, comparedAt: '2026-11-21T09:00:00Z' } } };
+    const given = {
+      ...AWAY,
+      hashes: ['a', 'a', undefined],
+      status: { dataComparison: { ...dataComparison!, comparedAt: '2026-11-21T09:00:00Z' } },
+    };
     expect(reported(given).dataComparison).toMatchObject({ comparedAt: '2026-11-21T09:00:00Z' });
     expect(corrupt(given)).toMatchObject({ reason: 'MemberDiffers' });
   });

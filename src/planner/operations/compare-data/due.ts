@@ -25,7 +25,8 @@ export function nextComparison(situation: Situation): number | undefined {
   const round = made + Math.floor((now - made) / everyMs) * everyMs;
   const record = recordOf(situation);
   const last = comparedAt(record);
-  if (last === undefined || last > now) return round > made && now - round < BEGINS_MS ? round : round + everyMs;
+  if (last === undefined || last > now)
+    return round > made && now - round < BEGINS_MS ? round : round + everyMs;
   if (verdictOf(situation).kind === 'unknown') return last + Math.min(AGAIN_MS, everyMs);
   return last >= round ? round + everyMs : round;
 }
@@ -39,10 +40,13 @@ export function isUrgent(situation: Situation): boolean {
   const known = record.alarms ?? [];
   const isNew = corruptAlarms(situation).some(id => !known.includes(id));
   const isRefused = votersOf(situation).some(
-    view => refusesToStart(view) && record.members.some(({ id, hash }) => id === view.id && hash !== undefined),
+    view =>
+      refusesToStart(view) && record.members.some(({ id, hash }) => id === view.id && hash !== undefined),
   );
   // One that is ready again is another process, maybe on other data.
-  const isBack = votersOf(situation).some(({ pod }) => pod?.ready === true && (pod.readyChangedAt ?? 0) > last);
+  const isBack = votersOf(situation).some(
+    ({ pod }) => pod?.ready === true && (pod.readyChangedAt ?? 0) > last,
+  );
   if (isNew || isRefused || isBack || !isAbout(situation, record)) return true;
   const againMs = verdictOf(situation).kind === 'unknown' ? UNKNOWN_AGAIN_MS : FOUND_AGAIN_MS;
   return situation.now - last >= againMs;

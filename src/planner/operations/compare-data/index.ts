@@ -6,7 +6,15 @@
 import { type ConditionFinding, finding } from '../../../api/conditions/catalogue.ts';
 import { OPERATION_NAMES } from '../../../api/operations.ts';
 import { consentTo } from '../../checks/consent.ts';
-import { corruptAlarms, isFresh, isSuspected, recordOf, sidesText, suspectsOf, verdictOf } from '../../checks/corruption.ts';
+import {
+  corruptAlarms,
+  isFresh,
+  isSuspected,
+  recordOf,
+  sidesText,
+  suspectsOf,
+  verdictOf,
+} from '../../checks/corruption.ts';
 import { votersOf } from '../../checks/data-verdict.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { blocked, type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
@@ -48,7 +56,8 @@ export function planCorruption(situation: Situation): Decision | undefined {
   if (verdict.kind === 'equal') return planDisarm(situation);
   if (verdict.kind !== 'undecided') return undefined;
   const named = memberToReplace(situation);
-  if (named !== undefined && verdict.sides.some(({ views }) => views.some(({ id }) => id === named.id))) return undefined;
+  if (named !== undefined && verdict.sides.some(({ views }) => views.some(({ id }) => id === named.id)))
+    return undefined;
   return blocked({
     reason: 'DataUndecided',
     message: `the members hold different data and no majority agrees, ${sidesText(situation, verdict.sides)}; find out which data is right, then have the other members replaced one at a time, with an EtcdRequest or kubectl etcd replace ${situation.cluster.name} MEMBER`,
@@ -92,12 +101,18 @@ function planDisarm(situation: Situation): Decision | undefined {
   const isGone = suspectsOf(situation).some(id => !isMember(id));
   const unexplained = alarms.filter(id => !isGone && (id === '0' || isMember(id)));
   if (unexplained.length === 0) return operate(operation, steps);
-  const names = unexplained.map(id => voters.find(view => view.id === id)?.name ?? 'a member that etcd does not name');
+  const names = unexplained.map(
+    id => voters.find(view => view.id === id)?.name ?? 'a member that etcd does not name',
+  );
   const why = {
     reason: 'CorruptUnexplained',
     message: `etcd raised CORRUPT of ${names.join(', ')}, and all members hold the same data now, at revision ${recordOf(situation)?.revision}: what differed may have been overwritten since. Replace the member if its disk may be at fault; or have the alarm disarmed`,
   } as const;
-  const answer = consentTo(situation, { operation: OPERATION, ids: unexplained.map(id => `CORRUPT of ${id}`) }, why);
+  const answer = consentTo(
+    situation,
+    { operation: OPERATION, ids: unexplained.map(id => `CORRUPT of ${id}`) },
+    why,
+  );
   if ('obstacle' in answer) return blocked(answer.obstacle, [disarm]);
   return operate(OPERATION, steps, steps[0] === disarm ? answer.approval : undefined);
 }
@@ -106,7 +121,10 @@ export const compareData: OperationRow = {
   status: situation => ({ dataComparison: recordOf(situation) }),
   standing: situation => (isConcerned(situation) ? dataCorrupt(situation) : []),
   isReached: situation =>
-    situation.membership.known && corruptAlarms(situation).length === 0 && !isUrgent(situation) && isFresh(situation),
+    situation.membership.known &&
+    corruptAlarms(situation).length === 0 &&
+    !isUrgent(situation) &&
+    isFresh(situation),
   isRoutine: situation => !isSuspected(situation),
 };
 
@@ -127,7 +145,13 @@ function dataCorrupt(situation: Situation): ConditionFinding[] {
     case 'equal':
       return alarms.length === 0
         ? []
-        : [finding('DataCorrupt', 'AlarmStands', `etcd raised CORRUPT of ${alarms.join(', ')}; all members hold the same data`)];
+        : [
+            finding(
+              'DataCorrupt',
+              'AlarmStands',
+              `etcd raised CORRUPT of ${alarms.join(', ')}; all members hold the same data`,
+            ),
+          ];
     case 'unknown':
       return [finding('DataCorrupt', 'NotCompared', verdict.message)];
   }

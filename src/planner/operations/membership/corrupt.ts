@@ -87,11 +87,17 @@ function candidateOf(verdict: Differing, asked: MemberView | undefined): MemberV
 
 /** `repair.corruption`, unless so many members were replaced lately that something else is wrong. */
 function isByPolicy({ cluster }: Situation, verdict: Differing, tooMany: Obstacle | undefined): boolean {
-  return verdict.kind === 'differs' && cluster.config.repair.corruption === 'Replace' && tooMany === undefined;
+  return (
+    verdict.kind === 'differs' && cluster.config.repair.corruption === 'Replace' && tooMany === undefined
+  );
 }
 
 /** Those that are right, or may be, and the one that goes. */
-function goodOf(verdict: Differing, candidate: MemberView, views: readonly MemberView[]): readonly MemberView[] {
+function goodOf(
+  verdict: Differing,
+  candidate: MemberView,
+  views: readonly MemberView[],
+): readonly MemberView[] {
   const differing = verdict.kind === 'differs' ? verdict.differing : [candidate];
   return views.map(view => {
     const isBad = differing.some(({ id }) => id === view.id);
@@ -137,7 +143,9 @@ function prepared(
   { candidate, removal }: Pick<Removal, 'candidate' | 'removal'>,
 ): Step[] {
   const bad = verdict.kind === 'differs' ? verdict.differing : [candidate];
-  const rest = votersOf(situation).filter(({ id }) => !bad.some(view => view.id === id)).map(withoutCorrupt);
+  const rest = votersOf(situation)
+    .filter(({ id }) => !bad.some(view => view.id === id))
+    .map(withoutCorrupt);
   const to = bad.some(({ leads }) => leads) ? successorOf(rest, candidate.name) : undefined;
   const from = bad.find(({ leads }) => leads)?.name ?? candidate.name;
   return [
@@ -159,4 +167,3 @@ export function comparison(situation: Situation): Step[] {
   );
   return pods.length === 0 ? [] : [{ kind: 'compareKeys', members: identify(pods) }];
 }
-

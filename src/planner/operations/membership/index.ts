@@ -87,7 +87,9 @@ export const replaceMember: RequestedRow = {
     progress: (situation, { target }, view) => {
       const { cluster, members } = situation;
       if (view === undefined && verdictOf(situation).kind === 'undecided')
-        return done(`${target} was removed; the other members hold different data, too: say which of them goes`);
+        return done(
+          `${target} was removed; the other members hold different data, too: say which of them goes`,
+        );
       const isWhole = members.length >= cluster.config.size && !members.some(({ isLearner }) => isLearner);
       return view === undefined && isWhole ? done(`${target} was replaced`) : undefined;
     },

@@ -21,7 +21,10 @@ export function planReplacement(situation: Situation, views: readonly MemberView
   const dead = views.filter(view => !view.isLearner && lossOf(situation, view) !== undefined);
   const [first] = dead.sort((a, b) => graceLeftMs(situation, a) - graceLeftMs(situation, b));
   if (first === undefined)
-    return planCorruptMember(situation, views, { successorMayCome, tooManyThisHour }) ?? planUnproved(situation, views);
+    return (
+      planCorruptMember(situation, views, { successorMayCome, tooManyThisHour }) ??
+      planUnproved(situation, views)
+    );
   const step = removal(situation, views, first);
   // Who asks for this very member to be replaced waits for nothing and has looked at the others.
   const isAsked = memberToReplace(situation)?.id === first.id;
