@@ -235,3 +235,78 @@ describe('a person without the right', () => {
     expect(err).toContain('-n NAMESPACE');
   });
 });
+
+describe('recover', () => {
+  const RECOVERY = {
+    member: 'example-2',
+    memberID: 'c3',
+    revision: 40,
+    lastRevision: 42,
+    lastSeen: '2026-11-21T10:00:00Z',
+    givenUp: [
+      { name: 'example-0', id: 'a1', why: 'its claim is gone' },
+      { name: 'example-1', id: 'b2', why: 'its claim is gone' },
+    ],
+  };
+  const seen = (name: string, id: string, revision: string) => ({
+    ...{ name, id, revision, raftTerm: '2', raftIndex: '50' },
+    time: '2026-11-21T10:00:00Z',
+  });
+  const LOST = {
+    ...WELL,
+    clusterID: 'f00',
+    recovery: RECOVERY,
+    lastSeen: [
+      seen('example-0', 'a1', '42'),
+      seen('example-1', 'b2', '42'),
+      seen('example-2', 'c3', '40'),
+    ],
+  };
+  const APPROVED = {
+    ...CLUSTER,
+    action: 'RecoverQuorum',
+    member: 'example-2',
+    recovery: { clusterID: 'f00', revision: 40, lastRevision: 42, givenUp: ['a1', 'b2'] },
+  };
+
+  test('shows every member and what is lost, asks, and names all of it', async () => {
+    await bench.reset();
+    await bench.put('EtcdCluster', 'example', { status: LOST });
+    const { err } = await bench.run('recover example example-2', { answers: ['y'] });
+    expect(err).toContain('give up every other member of cluster/example');
+    expect(err).toContain('At least 2 revisions are lost: 41 to 42.');
+    expect(err).toContain('given up: its claim is gone');
+    expect(err).toContain('after 2026-11-21T10:00:00Z');
+    expect((await bench.requests()).map(({ spec }) => spec)).toEqual([APPROVED]);
+  });
+
+  test('with --yes is sent only when all of it is named', async () => {
+    await bench.reset();
+    await bench.put('EtcdCluster', 'example', { status: LOST });
+    const { code, err } = await bench.run('recover example example-2 --yes');
+    expect(code).toBe(2);
+    expect(err).toContain('--revision 40 --give-up a1 --give-up b2');
+    await bench.run('recover example example-2 --yes --revision 40 --give-up a1 --give-up b2');
+    expect((await bench.requests()).map(({ spec }) => spec)).toEqual([APPROVED]);
+  });
+
+  test('is not sent where nothing is offered, unless a person names who is given up', async () => {
+    const { recovery: _, ...others } = LOST;
+    await bench.reset();
+    await bench.put('EtcdCluster', 'example', { status: others });
+    const { code, err } = await bench.run('recover example example-2 --yes');
+    expect(code).toBe(1);
+    expect(err).toContain('offers no recovery');
+    expect(await bench.requests()).toEqual([]);
+    await bench.run('recover example example-2 --yes --revision 40 --give-up a1 --give-up b2');
+    expect((await bench.requests()).map(({ spec }) => spec)).toEqual([APPROVED]);
+  });
+
+  test('needs the revision of a member that was never seen', async () => {
+    await bench.reset();
+    await bench.put('EtcdCluster', 'example', { status: { ...LOST, recovery: undefined, lastSeen: [] } });
+    const { code, err } = await bench.run('recover example example-2 --give-up a1 --yes');
+    expect(code).toBe(2);
+    expect(err).toContain('name it with --revision');
+  });
+});
