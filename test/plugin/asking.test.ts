@@ -256,11 +256,7 @@ describe('recover', () => {
     ...WELL,
     clusterID: 'f00',
     recovery: RECOVERY,
-    lastSeen: [
-      seen('example-0', 'a1', '42'),
-      seen('example-1', 'b2', '42'),
-      seen('example-2', 'c3', '40'),
-    ],
+    lastSeen: [seen('example-0', 'a1', '42'), seen('example-1', 'b2', '42'), seen('example-2', 'c3', '40')],
   };
   const APPROVED = {
     ...CLUSTER,

@@ -82,7 +82,9 @@ test('two of three volumes are gone for good: what the third has is recovered on
     console.log(`offered ${seconds(lostAt)} after two of three were lost: ${JSON.stringify(recovery)}`);
     expect(recovery.member).toBe(left);
     const own = (command: string): string =>
-      command.replaceAll('etcd recover example example-2', `etcd recover ${at.name} ${left}`).replaceAll('example', at.name);
+      command
+        .replaceAll('etcd recover example example-2', `etcd recover ${at.name} ${left}`)
+        .replaceAll('example', at.name);
     expect(await page.type('kubectl etcd explain', own)).toContain('cannot come back');
     expect(await page.type('.status.recovery', own)).toContain(recovery.memberID);
     expect(await restores()).toEqual([]);
@@ -115,7 +117,9 @@ test('two of three volumes are gone for good: what the third has is recovered on
     const stored = await readValues((await readyEndpoints(world, namespace, at.name))[0] ?? '', 'recovered');
     const found = new Set(stored.map(({ key }) => key));
     const lost = written.filter(({ key }) => !found.has(key));
-    console.log(`${written.length} writes acknowledged, ${lost.length} of them lost; revision ${recovery.revision} was approved`);
+    console.log(
+      `${written.length} writes acknowledged, ${lost.length} of them lost; revision ${recovery.revision} was approved`,
+    );
     // Nothing but what was said: all that is lost is above the revision that was approved.
     expect(lost.filter(({ revision }) => revision <= recovery.revision)).toEqual([]);
     expect(contradictions(written, stored, { revision: recovery.revision, bump: BUMP })).toEqual([]);

@@ -234,7 +234,8 @@ test('every volume is gone: the newest backup comes back', async () => {
 
 test('no command of the pages is left out', () => {
   // Those of a quorum that is lost for good are typed in recover-quorum.drill.test.ts.
-  const ofRecovery = /kubectl etcd (explain|recover)|\.status\.recovery|get etcdrestores|wait etcdrestore --all|^kubectl get etcd example$/;
+  const ofRecovery =
+    /kubectl etcd (explain|recover)|\.status\.recovery|get etcdrestores|wait etcdrestore --all|^kubectl get etcd example$/;
   const untried = [...disasterPage.untried].filter(command => !ofRecovery.test(command));
   expect([...restorePage.untried, ...untried]).toEqual([]);
 });

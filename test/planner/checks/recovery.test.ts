@@ -129,7 +129,9 @@ describe('two of three volumes are gone', () => {
       { claims: [aClaim({ name: 'example-2', stampedUid: 'another' })] },
     ],
   ])('and %s: nothing is', (_, why, given) => {
-    expect(faultOf(without([{ lost: true }, { lost: true }, { revision: 41 }], given))).toMatch(new RegExp(why));
+    expect(faultOf(without([{ lost: true }, { lost: true }, { revision: 41 }], given))).toMatch(
+      new RegExp(why),
+    );
   });
 
   it('and the third knows a leader: the operator may be on the wrong side', () => {
@@ -178,7 +180,10 @@ describe('two of three volumes are gone', () => {
   it.each<[string, object]>([
     ['stores its data in its pods', { storage: { kind: 'EmptyDir' } }],
     ['has not formed', { clusterID: undefined }],
-    ['a restore of example is under way', { incarnation: { token: 't', members: [], restore: { name: 'r', uid: 'u' } } }],
+    [
+      'a restore of example is under way',
+      { incarnation: { token: 't', members: [], restore: { name: 'r', uid: 'u' } } },
+    ],
   ])('of a cluster that %s: nothing is recovered', (why, change) => {
     const observation = without([{ lost: true }, { lost: true }, { revision: 41 }]);
     const status = { ...observation.cluster.status, ...change };
@@ -252,7 +257,12 @@ describe('the survivor', () => {
   });
 
   it('is none that is a learner: it does not count for a quorum', () => {
-    const observation = without([{ lost: true }, { lost: true }, { revision: 41 }, { revision: 99, learner: true }]);
+    const observation = without([
+      { lost: true },
+      { lost: true },
+      { revision: 41 },
+      { revision: 99, learner: true },
+    ]);
     expect(recovered(observation)).toMatchObject({ survivor: { name: 'example-2' }, revision: 41 });
     expect(recovered(observation).givenUp).toHaveLength(3);
   });

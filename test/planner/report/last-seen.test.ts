@@ -4,11 +4,21 @@ import { lastSeenOf } from '../../../src/planner/report/last-seen.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 import { aCluster, aProbe, aRunningCluster, aRunningStatus, idOf, NOW } from '../../worlds/builders.ts';
 
-const at = (seconds: number): string => new Date(Date.parse(NOW) + seconds * 1_000).toISOString().replace('.000', '');
-const ROW = { name: 'example-0', id: idOf('example-0'), time: at(-30), revision: '7', raftTerm: '2', raftIndex: '12' };
+const at = (seconds: number): string =>
+  new Date(Date.parse(NOW) + seconds * 1_000).toISOString().replace('.000', '');
+const ROW = {
+  name: 'example-0',
+  id: idOf('example-0'),
+  time: at(-30),
+  revision: '7',
+  raftTerm: '2',
+  raftIndex: '12',
+};
 
 function seen(before: object | undefined, said: object | undefined) {
-  const status = { ...aRunningStatus(1), ...(before && { lastSeen: [before] }) } as ReturnType<typeof aRunningStatus>;
+  const status = { ...aRunningStatus(1), ...(before && { lastSeen: [before] }) } as ReturnType<
+    typeof aRunningStatus
+  >;
   const probes = said === undefined ? {} : { 'example-0': aProbe({ revision: '7', ...said }) };
   const cluster = aCluster({ spec: { size: 1 }, status });
   return lastSeenOf(situationOf(aRunningCluster({ cluster, probes }, 1), {}));
