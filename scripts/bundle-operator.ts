@@ -7,7 +7,7 @@ import { type Plugin, rolldown } from 'rolldown';
 import { root } from './run.ts';
 
 /** What is started by name: the operator, what goes before it in every thread, and what runs in the pods that help it. */
-const PROGRAMS = ['operator', 'claim-store', 'seed', 'verify'];
+const PROGRAMS = ['operator', 'claim-store', 'seed', 'survivor', 'verify'];
 
 /** Loaded when they are first needed, which for most is never: they stay files of their own in node_modules. */
 const SELDOM_NEEDED = ['@aws-sdk/client-s3', 'google-auth-library', '@kubernetes/client-node'];

@@ -118,7 +118,7 @@ function workOf({ claim, revision, images, resources }: Work, onto: object) {
         command: ['/usr/local/bin/node', '/app/dist/main/survivor.js'],
         args: [SURVIVOR_DATA_DIR, VOLUME_PATH, String(revision)],
         resources: helperResources({ requests: { cpu: '100m', memory: '256Mi' } }, resources),
-        terminationMessagePolicy: 'File',
+        terminationMessagePolicy: 'FallbackToLogsOnError',
         volumeMounts: [
           { name: 'data', mountPath: VOLUME_PATH },
           { name: SURVIVOR_VOLUME, mountPath: SURVIVOR_PATH, readOnly: true },
