@@ -35,6 +35,8 @@ export const LABEL_MANAGED_BY = 'app.kubernetes.io/managed-by';
 export const LABEL_CLIENTS = `${GROUP}/clients`;
 export const CLIENTS_ADMITTED = 'admitted';
 export const CLIENTS_WITHDRAWN = 'withdrawn';
+/** Of the selector of a client Service that keeps clients out: no pod has it. */
+export const CLIENTS_KEPT_OUT = 'kept-out';
 /** The value of LABEL_APP and LABEL_NAME. */
 export const APP = 'etcd';
 

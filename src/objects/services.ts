@@ -2,10 +2,12 @@
 import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import {
   CLIENT_PORT,
+  CLIENTS_KEPT_OUT,
   clientSelector,
   clientServiceName,
   clusterLabels,
   clusterSelector,
+  LABEL_CLIENTS,
   PEER_PORT,
   peerServiceName,
 } from '../api/names.ts';
@@ -40,8 +42,26 @@ export function peerService(cluster: EtcdCluster): ManifestObject {
   });
 }
 
+/**
+ * The Service for applications while a restore keeps clients out: it selects no pod. The object stays what it is, with its uid, its addresses, its
+ * node ports and its load balancer, which clients know.
+ */
+export function closedClientService(cluster: EtcdCluster): ManifestObject {
+  return serviceFor(cluster, { ...clientSelector(cluster.metadata.name), [LABEL_CLIENTS]: CLIENTS_KEPT_OUT });
+}
+
+/** Whether a client Service, as it stands, keeps clients out. */
+export function keepsClientsOut(service: Readonly<Record<string, unknown>>): boolean {
+  const { selector } = (service['spec'] ?? {}) as { readonly selector?: Readonly<Record<string, string>> };
+  return selector?.[LABEL_CLIENTS] === CLIENTS_KEPT_OUT;
+}
+
 /** The Service for applications: only members that are ready to serve, that is voters with a leader, and not about to stop. */
 export function clientService(cluster: EtcdCluster): ManifestObject {
+  return serviceFor(cluster, clientSelector(cluster.metadata.name));
+}
+
+function serviceFor(cluster: EtcdCluster, selector: Readonly<Record<string, string>>): ManifestObject {
   const { name, namespace } = cluster.metadata;
   const { service } = withDefaults(cluster.spec);
   const annotations = service.annotations ?? {};
@@ -57,7 +77,7 @@ export function clientService(cluster: EtcdCluster): ManifestObject {
     },
     spec: {
       type: service.type,
-      selector: clientSelector(name),
+      selector,
       ports: [CLIENT],
       ...(service.trafficDistribution ? { trafficDistribution: service.trafficDistribution } : {}),
     },

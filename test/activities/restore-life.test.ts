@@ -1,3 +1,4 @@
+import { openServices } from '../worlds/open-services.ts';
 import { describe, expect, it } from 'vitest';
 import { KEY, KEYS, REVISION, RestoreWorld } from '../worlds/restore-world.ts';
 import { asked, expectRestored, killedAtWrites, NEW, OLD, WAYS } from '../worlds/restored.ts';
@@ -22,12 +23,33 @@ describe('a restore in place', () => {
       if (call.verb !== 'list' || call.kind !== 'Pod') return;
       const { incarnation } = world.cluster.status;
       const isUnder = incarnation?.restore !== undefined && incarnation.restore.completedAt === undefined;
-      const isOpen = world.names('Service').includes('example-client');
+      const isOpen = openServices(world).includes('example-client');
       if (isUnder && isOpen && world.names('Pod').length < 3) open.push(world.names('Pod').join());
     });
     await world.settle();
     expectRestored(world);
     expect(open).toEqual([]);
+  });
+
+  it('leaves the client Service as it was, with its uid and what clients know of it', async () => {
+    const world = await asked();
+    const service = () =>
+      world.kube.all('Service').find(({ metadata }) => metadata.name === 'example-client');
+    world.kube.mutate(
+      { apiVersion: 'v1', kind: 'Service', namespace: 'shop', name: 'example-client' },
+      object => {
+        Object.assign(object['spec'] as object, {
+          clusterIP: '192.0.2.7',
+          ports: [{ port: 2379, nodePort: 30_001 }],
+        });
+      },
+    );
+    const before = service();
+    await world.settle();
+    expectRestored(world);
+    expect(service()?.metadata.uid).toBe(before?.metadata.uid);
+    expect(service()?.['spec']).toMatchObject({ clusterIP: '192.0.2.7' });
+    expect(openServices(world)).toEqual(['example', 'example-client']);
   });
 
   it('says what it waits for until the cluster takes it up', async () => {
@@ -196,7 +218,7 @@ describe('a restore of a backup whose keys were counted', () => {
     });
     expect(world.cluster.status.clusterID).toBeUndefined();
     expect(world.names('Pod')).toEqual(['example-3']);
-    expect(world.names('Service')).toEqual(['example']);
+    expect(openServices(world)).toEqual(['example']);
     await world.settle(world.abort());
     await world.settle();
     expect(world.restore).toMatchObject({ phase: 'Failed', succeeded: false });
@@ -214,7 +236,7 @@ describe('a restore of a backup whose keys were counted', () => {
     expect(message).toMatch(
       /^the number of keys of example-3 .* the 17 keys of the backup: .*the keys are not counted/,
     );
-    expect(world.names('Service')).toEqual(['example']);
+    expect(openServices(world)).toEqual(['example']);
     restored.countFails = undefined;
     await world.settle();
     expectRestored(world);

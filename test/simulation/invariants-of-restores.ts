@@ -2,6 +2,7 @@
  * What must hold when a cluster is created again from a backup: nothing is stopped before the backup is proved and the loss
  * confirmed, old and new members never run side by side, and success is said when the members have what was backed up.
  */
+import { letsClientsIn } from '../worlds/open-services.ts';
 import { clientServiceName } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { SimEtcd } from './sim-etcd.ts';
@@ -40,7 +41,7 @@ export class RestoreInvariants {
   /** Why members must not be stopped to restore a backup, by who last looked then; undefined when they may. */
   faultOfFence(lookedAt: number): string | undefined {
     if (this.#isUnderWay()) {
-      const isOpen = this.#kube.peek('Service', clientServiceName(this.#cluster)) !== undefined;
+      const isOpen = letsClientsIn(this.#kube.peek('Service', clientServiceName(this.#cluster)));
       if (!isOpen) return undefined;
       const fault = this.faultOfSwitch(lookedAt);
       return fault && `clients are let in already, and ${fault}`;

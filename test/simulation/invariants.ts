@@ -1,4 +1,5 @@
 /** What must hold whatever happens. The world reports each event as it happens; a breach throws. */
+import { letsClientsIn } from '../worlds/open-services.ts';
 import { clientServiceName, serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions/compare.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
@@ -373,7 +374,7 @@ export class Invariants implements EtcdAudit {
     const { incarnation } = (this.#kube.peek('EtcdCluster', CLUSTER)?.['status'] ?? {}) as EtcdClusterStatus;
     const isUnderWay = incarnation?.restore !== undefined && incarnation.restore.completedAt === undefined;
     // Half of them are stopped, and those that are left serve nobody any more.
-    const isClosed = this.#kube.peek('Service', clientServiceName(CLUSTER)) === undefined;
+    const isClosed = !letsClientsIn(this.#kube.peek('Service', clientServiceName(CLUSTER)));
     const isBegun =
       isClosed && this.#kube.all('Pod').some(({ metadata }) => metadata.deletionTimestamp !== undefined);
     const isRestore = activity === 'fenceMembers' && !isUnderWay && !isBegun;

@@ -1,5 +1,6 @@
 /** One cluster, its Kubernetes, its etcd and its operator, moved by ticks that a seed chooses. */
 import { FakeStore } from '../fakes/store.ts';
+import { letsClientsIn } from '../worlds/open-services.ts';
 import { API_VERSION, clientServiceName, type ResourceId, type ResourceRef } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { type EtcdMember, EtcdError, type MemberTarget } from '../../src/etcd/port.ts';
@@ -281,7 +282,7 @@ export class SimWorld {
 
   /** Clients find members through the client Service, and keep their connections to those when it is gone. */
   #write(): void {
-    const isOpen = this.kube.peek('Service', clientServiceName(CLUSTER)) !== undefined;
+    const isOpen = letsClientsIn(this.kube.peek('Service', clientServiceName(CLUSTER)));
     this.hasClients ||= isOpen;
     if (isOpen) for (const { clusterId } of this.etcd.processes.values()) this.etcd.open.add(clusterId);
     if (this.hasClients && !this.isQuiet) this.etcd.write();

@@ -1,5 +1,6 @@
 /** What the planner knows of the client Service. */
 import type { KubeObject } from '../../kube/port.ts';
+import { keepsClientsOut } from '../../objects/services.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
 import type { ServiceFacts } from '../../planner/model/observation.ts';
 import { objectFacts } from './object-facts.ts';
@@ -12,6 +13,7 @@ export function serviceFacts(
 ): ServiceFacts {
   const facts = objectFacts(service, ownerUid, wanted);
   if (service === undefined) return facts;
+  if (facts.owned && keepsClientsOut(service)) return { exists: false, owned: true };
   const { selector = {} } = (service['spec'] ?? {}) as { readonly selector?: Record<string, string> };
   const selected = pods.filter(pod => selects(selector, pod));
   return { ...facts, leadsTo: selected.map(({ metadata }) => metadata.name) };

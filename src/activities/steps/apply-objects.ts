@@ -1,6 +1,6 @@
-import { type StoredObject, firstDrift, removals } from '../../objects/drift.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import type { KubeClient, KubeObject } from '../../kube/port.ts';
+import { keepsClientsOut } from '../../objects/services.ts';
+import type { KubeClient } from '../../kube/port.ts';
 import { refTo } from '../../kube/resources.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
@@ -10,6 +10,7 @@ import { preconditionChanged } from '../runtime/failures.ts';
 import { isControlledBy } from '../observe/object-facts.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
 import { SHARED_OBJECTS } from './ensure-objects.ts';
+import { applyWanted } from './shared/apply-wanted.ts';
 import type { Perform } from './shared/perform.ts';
 
 /**
@@ -56,24 +57,6 @@ async function putBack(
       `${kind} ${metadata.namespace}/${metadata.name} is no longer owned by this EtcdCluster`,
     );
   }
-  const stored = asStored(found);
-  const difference = firstDrift(stored, wanted);
-  if (difference === undefined) return undefined;
-  const { uid, resourceVersion } = found.metadata;
-  const taken = removals(stored, wanted);
-  if (taken !== undefined) {
-    const patch = {
-      ...taken,
-      metadata: { ...('metadata' in taken && (taken.metadata as object)), uid, resourceVersion },
-    };
-    await kube.patch(at, patch, { type: 'merge' });
-  }
-  // Under its uid: one that was deleted and created again by somebody is not touched.
-  await kube.apply({ ...wanted, metadata: { ...metadata, uid } });
-  return difference;
-}
-
-/** An object of the apiserver, as it is compared. */
-function asStored(object: KubeObject): StoredObject {
-  return object as unknown as StoredObject;
+  if (keepsClientsOut(found)) throw preconditionChanged(`a restore keeps clients out of ${metadata.name}`);
+  return applyWanted(kube, { wanted, found });
 }

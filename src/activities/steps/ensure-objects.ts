@@ -2,13 +2,16 @@ import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { withDefaults } from '../../api/defaults/etcd-cluster.ts';
 import { disruptionBudget, minAvailableOf } from '../../objects/budget.ts';
 import type { ManifestObject } from '../../objects/manifest.ts';
-import { clientService, peerService } from '../../objects/services.ts';
+import { clientService, keepsClientsOut, peerService } from '../../objects/services.ts';
 import type { SharedObject } from '../../planner/model/decision.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
+import { refTo } from '../../kube/resources.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
+import { SERVICE } from '../runtime/kinds.ts';
 import { readLivingCluster } from '../resource/etcd-cluster.ts';
+import { applyWanted } from './shared/apply-wanted.ts';
 import { createOwned } from './shared/create-owned.ts';
 import type { Perform } from './shared/perform.ts';
 
@@ -46,10 +49,17 @@ export async function createMissing(
   }
   for (const object of objects.map(each => SHARED_OBJECTS[each](cluster, step))) {
     const outcome = await createOwned(deps.kube, object, uid);
+    if (object.kind === SERVICE.kind && outcome === 'found') await letClientsIn(deps, object);
     // That a cluster which is being created gets its Service is no news beside that it was formed and is available.
     if (outcome === 'created' && cluster.status?.phase !== 'Creating') {
       const message = `created ${object.kind} ${object.metadata.name}`;
       recordClusterEvent(deps, { namespace, name, uid }, { reason: 'ObjectCreated', message });
     }
   }
+}
+
+/** A restore keeps clients out by a Service that selects nobody. */
+async function letClientsIn({ kube }: Dependencies, wanted: ManifestObject): Promise<void> {
+  const found = await kube.get(refTo(wanted));
+  if (found !== undefined && keepsClientsOut(found)) await applyWanted(kube, { wanted, found });
 }

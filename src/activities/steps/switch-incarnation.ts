@@ -1,5 +1,6 @@
 /** The steps that fence a cluster, make it another one, and end or take back a restore. */
 import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } from '../../api/names.ts';
+import { closedClientService, keepsClientsOut } from '../../objects/services.ts';
 import { timestamp } from '../../api/values/time.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
@@ -26,11 +27,12 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
   const { cluster } = await stillPlanned(deps, ref, step);
   const { kube } = deps;
   const { namespace } = ref;
-  const service = { ...SERVICE, namespace, name: clientServiceName(ref.name) };
-  const open = await kube.get(service);
-  await tryRestore(deps, ref, { cluster, step, open });
-  if (open?.metadata.uid !== undefined && isControlledBy(open, ref.uid)) {
-    await kube.delete(service, { uid: open.metadata.uid });
+  const service = await kube.get({ ...SERVICE, namespace, name: clientServiceName(ref.name) });
+  await tryRestore(deps, ref, { cluster, step, service });
+  if (service !== undefined && isControlledBy(service, ref.uid) && !keepsClientsOut(service)) {
+    const { metadata, ...closed } = closedClientService(cluster);
+    // Under its uid: one that was deleted and created again by somebody is not touched.
+    await kube.apply({ ...closed, metadata: { ...metadata, uid: service.metadata.uid } });
   }
   await Promise.all(step.pods.map(({ name, uid }) => kube.delete({ ...POD, namespace, name }, { uid })));
   return waitUntil(deps, async () => {

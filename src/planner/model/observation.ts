@@ -192,7 +192,7 @@ export interface ObjectFacts {
   readonly difference?: string | undefined;
 }
 
-/** The client Service. */
+/** The client Service. One that keeps clients out for a restore counts as if it were not there, but for whose it is. */
 export interface ServiceFacts extends ObjectFacts {
   /** Names of the pods that its selector selects, as both are now; absent when that was not looked at. */
   readonly leadsTo?: readonly string[] | undefined;

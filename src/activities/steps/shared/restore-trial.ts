@@ -8,7 +8,7 @@ import { seedBudget } from '../../../objects/budget.ts';
 import { memberClaim } from '../../../objects/claim.ts';
 import { claimStorePod, claimStoreSecret } from '../../../objects/claim-store.ts';
 import type { ManifestObject } from '../../../objects/manifest.ts';
-import { clientService, peerService } from '../../../objects/services.ts';
+import { clientService, keepsClientsOut, peerService } from '../../../objects/services.ts';
 import type { StepOf } from '../../../planner/model/step-catalogue.ts';
 import { podsLeft } from '../../observe/cluster-objects.ts';
 import { readRestore } from '../../resource/etcd-restore.ts';
@@ -22,7 +22,7 @@ import { tryObjects } from './trial.ts';
 /**
  * Tries what the restore will create, by the builders that will make it. Once the first member is being stopped the restore continues
  * whatever is said: what stands in its way then is shown, and an abort leads back.
- * @param open the client Service, which goes too
+ * @param service the client Service, which stays
  * @throws what the API server would refuse
  */
 export async function tryRestore(
@@ -31,20 +31,20 @@ export async function tryRestore(
   {
     cluster,
     step: { pods, trial },
-    open,
+    service,
   }: {
     readonly cluster: EtcdCluster;
     readonly step: StepOf<'fenceMembers'>;
-    readonly open: KubeObject | undefined;
+    readonly service: KubeObject | undefined;
   },
 ): Promise<void> {
   const left = await podsLeft(deps.kube, ref, pods);
   // Clients are kept out first; a pod alone may be on its way for another reason, such as an eviction.
-  const isBegun = open === undefined && left.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  const isOpen = service !== undefined && !keepsClientsOut(service);
+  const isBegun = !isOpen && left.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (trial === undefined || pods.length === 0 || isBegun) return;
   const { incarnation, storage } = trial;
   const next = { ...cluster, status: { ...cluster.status, incarnation, storage } };
-  const gone = open === undefined ? left : [...left, open];
   const restore = await readRestore(deps.kube, { ...trial.restore, namespace: ref.namespace });
   if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);
   const member = seedName(trial);
@@ -61,7 +61,7 @@ export async function tryRestore(
       : await survivorPodOf(deps, { cluster: next, restore, step });
   const objects = [
     peerService(next),
-    clientService(next),
+    ...(service === undefined ? [clientService(next)] : []),
     seedBudget(next),
     claimOf(next, trial),
     claimStoreSecret(owner, {}),
@@ -69,11 +69,11 @@ export async function tryRestore(
     await seedPodOf(deps, { cluster: next, restore, step }),
     startedSeed(next, step),
   ];
-  await tryObjects(deps.kube, { objects, gone });
+  await tryObjects(deps.kube, { objects, gone: left });
   await tryRoom(deps, { object: allClaims(next, trial), gone: [] });
   // The backup is read through another pod of this kind, while this one takes it.
   if (restore.status?.source?.location.startsWith('file://') === true)
-    await tryRoom(deps, { object: twice(volume), gone });
+    await tryRoom(deps, { object: twice(volume), gone: left });
 }
 
 type Trial = NonNullable<StepOf<'fenceMembers'>['trial']>;
