@@ -15,6 +15,8 @@ export interface WatcherTimings
   readonly operationMs: number;
   /** How often is seen what EtcdRequests wait for, and what there is to say of Temporal and of namespaces. */
   readonly reportEveryMs: number;
+  /** How often nodes are looked at that hold the data of members. */
+  readonly nodesEveryMs: number;
   /** How often Temporal is asked for the workflows that run, and for the workers. */
   readonly workflowCheckMs: number;
   /** How long a stop waits for calls under way before it aborts them. */
@@ -49,6 +51,7 @@ export const defaultTimings: WatcherTimings = {
   operationMs: 10_000,
   unavailableAfterMs: 3_000,
   reportEveryMs: 1_000,
+  nodesEveryMs: 10_000,
   workflowCheckMs: 60_000,
   noPassAfterMs: 60_000,
   noWorkerAfterMs: 120_000,

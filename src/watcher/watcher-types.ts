@@ -61,7 +61,7 @@ export interface Watcher {
 }
 
 export interface WatcherDeps {
-  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions, and nothing else. */
+  /** Must write as `WATCHER_FIELD_MANAGER`; used for the watcher's conditions, and to look at nodes. */
   readonly kube: Pick<KubeClient, 'get' | 'patch'>;
   readonly reflector: ReflectorFactory;
   readonly temporal: TemporalPort;

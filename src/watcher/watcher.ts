@@ -10,6 +10,7 @@ import type { Changed } from '../workflows/messages/resource.ts';
 import { ConditionWriter } from './conditions/condition-writer.ts';
 import { type ReportDeps, reportUnavailable } from './conditions/reports.ts';
 import { WorkflowCheck } from './conditions/workflow-check.ts';
+import { LeavingNodes } from './members/leaving-nodes.ts';
 import { MemberMonitor } from './members/monitor.ts';
 import { type Loop, startLoop } from './model/loop.ts';
 import { type Clock, silentMetrics, systemClock, type WatcherMetrics } from './model/ports.ts';
@@ -46,6 +47,7 @@ class ResourceWatcher implements Watcher {
   readonly #creations: CreationLimit;
   readonly #reports: ReportDeps;
   readonly #monitor: MemberMonitor;
+  readonly #nodes: LeavingNodes;
   readonly #workflows: WorkflowCheck;
   readonly #requests = new KnownRequests(of => this.#known.named(of));
   readonly #lists: WatchedLists;
@@ -73,6 +75,7 @@ class ResourceWatcher implements Watcher {
     const queue = this.#queue;
     const writer = new ConditionWriter({ ...shared, kube });
     this.#reports = { ...shared, queue, writer };
+    this.#nodes = new LeavingNodes({ kube, known: this.#known, enqueue: key => this.#enqueue(key) });
     this.#workflows = new WorkflowCheck({
       ...shared,
       ...deps.options,
@@ -263,6 +266,7 @@ class ResourceWatcher implements Watcher {
       this.#loop(timings.reportEveryMs, abort => reportUnavailable(this.#reports, timings, abort)),
       this.#loop(timings.reportEveryMs, async () => this.#report()),
       this.#loop(timings.monitorRoundMs, async () => this.#monitor.round()),
+      this.#loop(timings.nodesEveryMs, () => this.#nodes.round()),
       this.#loop(timings.workflowCheckMs, abort => this.#workflows.round(abort)),
     ];
   }

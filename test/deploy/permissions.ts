@@ -78,7 +78,7 @@ export const clusterPermissions: readonly Permission[] = [
     resource: 'nodes',
     verbs: ['get', 'list'],
     because:
-      'whether one of those nodes is still there, found by the labels that the volume asks for, and whether the node of a pod that does not end is',
+      'whether one of those nodes is still there, found by the labels that the volume asks for, and whether the node of a pod that does not end is; whether the node of a member with its data in its pod is about to be drained',
   },
   {
     group: '',

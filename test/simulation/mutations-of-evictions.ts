@@ -1,6 +1,7 @@
 /** What keeps drains from taking a quorum: see mutations.ts. */
 import { minAvailableOf } from '../../src/objects/budget.ts';
 import { budgetIsTooLow, minAvailableNow } from '../../src/planner/checks/disruptions.ts';
+import { isDataInPods, membersOnLeavingNodes } from '../../src/planner/checks/leaving-members.ts';
 import { planHandOver } from '../../src/planner/operations/move-leader/index.ts';
 import { planBudget } from '../../src/planner/operations/repair/budget.ts';
 import { instead, type Mutation, returns, without } from './mutation.ts';
@@ -35,6 +36,16 @@ export const EVICTION_MUTATIONS: readonly Mutation[] = [
     'a leader that is evicted does not hand over',
     'theLeaderIsEvicted',
     returns(planHandOver, undefined),
+  ),
+  without(
+    'a member with its data in its pod may be evicted',
+    'nodesAreDrainedOfMembersWithDataInPods',
+    returns(isDataInPods, false),
+  ),
+  without(
+    'a member with its data in its pod stays on a node that is drained',
+    'nodesAreDrainedOfMembersWithDataInPods',
+    returns(membersOnLeavingNodes, []),
   ),
   without(
     'a budget that keeps too many is never lowered',

@@ -1,8 +1,10 @@
 /** Scenarios about drains, which evict what the PodDisruptionBudget lets go: see scenarios.ts. */
+import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { evict } from './faults-of-evictions.ts';
 import { Breach, CLUSTER } from './invariants.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
 import { isReady } from './sim-disruptions.ts';
+import { nodeOf } from './sim-nodes.ts';
 
 /** Every pod is to be evicted, those of voters first, once the disruption controller has seen what is. How many are let go. */
 function drain(scripted: ScriptedWorld): number {
@@ -45,6 +47,27 @@ export const evictionScenarios = {
     await scripted.until('another member leads', () => scripted.leader().name !== name);
     kubelet.sleeping.clear();
     await scripted.rest();
+  },
+
+  /** Each node in turn, also the third within the hour: nobody is let go before a successor votes. */
+  async nodesAreDrainedOfMembersWithDataInPods(scripted: ScriptedWorld) {
+    scripted.remake({ isEphemeral: true });
+    await scripted.createInPods({ size: 3 });
+    const { nodes } = scripted.world.kubelet;
+    const first = scripted.voters().map(({ name }) => name);
+    for (const name of first) {
+      const node = nodeOf(scripted.pod(name)) ?? '';
+      nodes.cordon(node, true);
+      scripted.world.wake();
+      expectGone(drain(scripted), 0);
+      await scripted.until('its member has a successor', () =>
+        scripted.voters().every(each => each.name !== name),
+      );
+      await scripted.rest();
+      nodes.cordon(node, false);
+    }
+    const { replacements = [] } = (scripted.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+    if (replacements.length > 0) throw new Breach('a drained member counts as one that was lost');
   },
 
   async membersAreEvictedWhileOneJoins(scripted: ScriptedWorld) {

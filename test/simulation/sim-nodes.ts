@@ -51,7 +51,7 @@ export class SimNodes {
       const { labels } = this.#kube.peek('Node', home)?.metadata ?? {};
       return labels?.[HOSTNAME] === this.#hostnameOf(home) ? home : undefined;
     }
-    return this.#random.pick(this.all().filter(node => !this.down.has(node)));
+    return this.#random.pick(this.all().filter(node => !this.down.has(node) && !this.#isCordoned(node)));
   }
 
   /** Binds a claim to a volume, on this node if volumes are local. */
@@ -95,6 +95,18 @@ export class SimNodes {
     this.goneSince.delete(node);
     if (this.#kube.peek('Node', node) === undefined) this.#register(node);
     this.mark(node, false);
+  }
+
+  /** Somebody cordons the node, or takes that back. */
+  cordon(node: string, unschedulable: boolean): void {
+    const found = this.#kube.peek('Node', node);
+    if (found !== undefined)
+      this.#kube.change(found, { spec: { ...(found['spec'] as object), unschedulable } });
+  }
+
+  #isCordoned(node: string): boolean {
+    const { unschedulable } = (this.#kube.peek('Node', node)?.['spec'] ?? {}) as { unschedulable?: boolean };
+    return unschedulable === true;
   }
 
   /** Somebody says that the machine is off, or takes that back (Kubernetes, "Non-graceful node shutdown"). */

@@ -323,7 +323,9 @@ function complaintOf(world: SimWorld): string | undefined {
   const going = claims.find(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (going !== undefined) return `${going.metadata.name} loses its volume with its pod`;
   const { minAvailable } = (world.disruptions.budget?.['spec'] ?? {}) as { minAvailable?: number };
-  if (!isRefused && minAvailable !== size - 1) return `${minAvailable} of ${size} are kept from eviction`;
+  // An eviction would take the data of such a member: none is let go.
+  const kept = world.isEphemeral ? size : size - 1;
+  if (!isRefused && minAvailable !== kept) return `${minAvailable} of ${size} are kept from eviction`;
   world.invariants.elected(leader);
   return undefined;
 }

@@ -40,6 +40,7 @@ import { podFacts } from './pod-facts.ts';
 import { serviceFacts } from './service-facts.ts';
 import { findNames, type NamesSeen, NOT_ASKED } from './names-seen.ts';
 import { withHosts } from './pod-hosts.ts';
+import { withLeavingNodes } from './leaving-nodes.ts';
 import { type ClusterAddress, countKeys, probeMembers, readHistory } from './probe.ts';
 import { learnersReceiving } from './reception.ts';
 import { readCluster } from '../resource/read-cluster.ts';
@@ -261,11 +262,12 @@ async function ownedObjects(
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
     kube.get({ ...BUDGET, namespace, name: disruptionBudgetName(name) }),
   ]);
-  const seenPods = await withHosts(
+  const hosted = await withHosts(
     kube,
     pods.map(pod => podFacts(pod, uid, name)),
     now,
   );
+  const seenPods = await withLeavingNodes(kube, hosted, status);
   const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
   const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
   const storageClassExists = await askedClassExists(kube, cluster, homes);

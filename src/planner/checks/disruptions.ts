@@ -4,6 +4,7 @@
  */
 import { minAvailableOf } from '../../objects/budget.ts';
 import type { Situation } from '../model/situation.ts';
+import { isDataInPods } from './leaving-members.ts';
 
 /**
  * The number for the members as they are, and `joining` more learners. While no quorum lists the members, the number that the budget has; one that is
@@ -16,7 +17,7 @@ export function minAvailableNow(situation: Situation, joining = 0): number {
     const voters = members.filter(({ isLearner }) => !isLearner).length;
     // No pod of ours belongs to one that somebody added by hand.
     const learners = members.filter(({ isLearner, ours }) => isLearner && ours).length + joining;
-    return minAvailableOf({ voters, learners, wanted });
+    return isDataInPods(situation) ? voters + learners : minAvailableOf({ voters, learners, wanted });
   }
   if (disruptionBudget.minAvailable !== undefined) return disruptionBudget.minAvailable;
   const { members: recorded, incarnation } = cluster.status;

@@ -10,17 +10,18 @@ import type { Obstacle } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
 import { isSmaller, LOG_BYTES } from './volume-sizes.ts';
 
-interface OutdatedVolume {
+/** A member that is well, and is to be replaced all the same. */
+export interface MemberToReplace {
   readonly view: MemberView;
-  /** What it is, and what is asked for. */
+  /** Of its volume: what it is, and what is asked for. */
   readonly because: string;
 }
 
 /** The voters that need another volume, in the order in which they are replaced: followers by their serials, the leader last. */
 export const outdatedVolumes = once(findOutdated);
 
-function findOutdated({ cluster, members }: Situation): readonly OutdatedVolume[] {
-  const found = members.flatMap((view): OutdatedVolume[] => {
+function findOutdated({ cluster, members }: Situation): readonly MemberToReplace[] {
+  const found = members.flatMap((view): MemberToReplace[] => {
     const because = view.ours && !view.isLearner && view.claim ? volumeFault(cluster, view.claim) : undefined;
     return because === undefined ? [] : [{ view, because }];
   });

@@ -85,6 +85,8 @@ export interface PodFacts {
   readonly host?: PodHost | undefined;
   readonly ip: string | undefined;
   readonly node: string | undefined;
+  /** What its node says, and why pods are to leave it; looked up only of members with their data in their pods, and absent where nodes may not be read. */
+  readonly nodeState?: { readonly left?: string } | undefined;
   /** By which the others find its member, as its command line says, which nobody can change. */
   readonly peerUrl?: string | undefined;
   /** The version of its image, without leading `v`. */

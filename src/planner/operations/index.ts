@@ -119,7 +119,7 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planStamps,
   // It stops no member, and a full volume could stop an upgrade or a rollout.
   planGrowth,
-  // A budget that was raised for the learner would be lowered again. Members that are made anew bring changed settings along, too.
+  // A budget that was raised for the learner would be lowered again, and a drain waits. Members that are made anew bring changed settings along, too.
   planVolumeReplacement,
   // A drain waits for it, also while an upgrade waits for a person; where a member joins, that was done above.
   planBudget,

@@ -33,6 +33,8 @@ export interface ReportedCluster {
   readonly quota: number;
   /** The domain that the URLs of its members end in: all that is needed to ask them. Absent of a cluster with TLS. */
   readonly plainDomain?: string;
+  /** Of one whose members keep their data in their pods: the nodes that they are on. */
+  readonly nodesWithData?: readonly string[];
   /** Seconds since the epoch: when the first of its certificates expires. Absent in plain text. */
   readonly certificateExpiry?: number;
 }
@@ -64,8 +66,17 @@ export function reportedCluster(object: KubeObject): ReportedCluster | undefined
     ...(operation !== undefined && { operation }),
     ...(at(object, 'status', 'operation', 'message') !== undefined && { isHeldUp: true }),
     ...(plainDomain !== undefined && { plainDomain }),
+    ...nodesWithData(object),
     ...(ends.length > 0 && { certificateExpiry: Math.min(...ends) / 1_000 }),
   };
+}
+
+function nodesWithData(object: KubeObject): Pick<ReportedCluster, 'nodesWithData'> {
+  if (textAt(object, 'status', 'storage', 'kind') !== 'EmptyDir') return {};
+  const nodes = listAt(object, 'status', 'members', 'details').flatMap(
+    detail => textAt(detail, 'node') ?? [],
+  );
+  return { nodesWithData: [...new Set(nodes)] };
 }
 
 /** One that is older than the schema, or newer, must not end the watch of all others. */

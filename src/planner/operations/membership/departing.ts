@@ -7,7 +7,7 @@ import { hasUsableVolume } from '../../checks/missing-pods.ts';
 import { claimUidMismatch } from '../../checks/exchanged-claims.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import { abortOf } from '../../checks/aborted.ts';
-import { outdatedVolumes } from '../../checks/outdated-volumes.ts';
+import { membersToReplace } from '../../checks/leaving-members.ts';
 
 /** The view that somebody asked to have replaced, for as long as it is a voter; undefined when nobody asked. */
 export function memberToReplace(situation: Situation): MemberView | undefined {
@@ -28,18 +28,18 @@ function findDeparting(
   }
   const losing = situation.members.find(view => willLoseVolume(situation, view));
   if (losing !== undefined) return { view: losing, reason: 'its volume will be lost when its pod stops' };
-  return outdatedAndBegun(situation);
+  return replacementBegun(situation);
 }
 
 /**
- * One with an outdated volume goes when its successor was added (operations/volumes/replacement.ts): nothing of that is remembered but
+ * One that is to have another volume, or to leave its node, goes when its successor was added (operations/volumes/replacement.ts): nothing of that is remembered but
  * that there is a member more than asked for. After an abort the successor is the one too many.
  */
-function outdatedAndBegun(situation: Situation): ReturnType<typeof findDeparting> {
+function replacementBegun(situation: Situation): ReturnType<typeof findDeparting> {
   const { cluster, members } = situation;
   if (members.length <= cluster.config.size) return undefined;
   if (abortOf(situation, { operation: 'replaceMember' }) !== undefined) return undefined;
-  const [first] = outdatedVolumes(situation);
+  const [first] = membersToReplace(situation);
   return first && { view: first.view, reason: first.because };
 }
 

@@ -9,7 +9,8 @@ import { finding } from '../../../api/conditions/catalogue.ts';
 import { aboutVoter, askedIds, done } from '../../checks/user-requests.ts';
 import { verdictOf } from '../../checks/corruption.ts';
 import { lossOf } from '../../checks/evidence.ts';
-import { outdatedVolumes, volumesAskedFor, volumesRecorded } from '../../checks/outdated-volumes.ts';
+import { membersOnLeavingNodes, membersToReplace } from '../../checks/leaving-members.ts';
+import { volumesAskedFor, volumesRecorded } from '../../checks/outdated-volumes.ts';
 import { firstObstacle, membersAreOurs, peerServiceNameIsFree } from '../../checks/obstacles.ts';
 import type { Decision } from '../../model/decision.ts';
 import { abortOf } from '../../checks/aborted.ts';
@@ -22,6 +23,9 @@ import { planRemovedMembers } from './removed-members.ts';
 import { planReplacement } from './replace.ts';
 import { planScale } from './scale.ts';
 import { isStaying, type MemberView } from '../../model/member-view.ts';
+
+/** Of `from` in the schema of status. */
+const LONGEST_NAME = 64;
 
 /** What the membership needs next; undefined when it is as asked for, or not known. */
 export function planMembership(situation: Situation): Decision | undefined {
@@ -95,25 +99,37 @@ export const replaceMember: RequestedRow = {
     },
   }),
   status: situation => ({ replacements: replacementsAfter(situation) }),
-  why: situation => (isForVolumes(situation) ? 'spec.storage asks for other volumes' : undefined),
-  change: situation =>
-    isForVolumes(situation)
-      ? { from: volumesRecorded(situation.cluster), to: volumesAskedFor(situation.cluster) }
-      : undefined,
+  why: situation => (isOfHealthy(situation) ? whyReplaced(situation) : undefined),
+  change: situation => (isOfHealthy(situation) ? placesOf(situation) : undefined),
   conditions: (_situation, { plan }) => [finding('Recovering', 'ReplacingMember', plan[0]?.summary)],
   isReached: (situation, recorded, isDone) => isDone ?? isReplaced(situation, recorded),
 };
 
-/** Members are replaced for their volumes, or were: the operation goes on until what the last one left is cleared away. */
-function isForVolumes(situation: Situation): boolean {
+/** Members are replaced that are well, or were: the operation goes on until what the last one left is cleared away. */
+function isOfHealthy(situation: Situation): boolean {
   const { operation } = situation.cluster.status;
   if (operation?.type === 'replaceMember') return operation.from !== undefined;
   const isAsked = askedIds(situation, 'replaceMember').length > 0;
-  return !isAsked && outdatedVolumes(situation).length > 0 && nobodyIsLost(situation);
+  return !isAsked && membersToReplace(situation).length > 0 && nobodyIsLost(situation);
+}
+
+function whyReplaced(situation: Situation): string {
+  return membersOnLeavingNodes(situation).length > 0
+    ? 'a node is to be drained, and the data of its member is in its pod'
+    : 'spec.storage asks for other volumes';
+}
+
+/** Volumes, or nodes. */
+function placesOf(situation: Situation): { readonly from: string; readonly to: string } {
+  const { cluster } = situation;
+  if (cluster.status.storage?.kind !== 'EmptyDir')
+    return { from: volumesRecorded(cluster), to: volumesAskedFor(cluster) };
+  const [first] = membersOnLeavingNodes(situation);
+  return { from: (first?.view.pod?.node ?? '').slice(0, LONGEST_NAME), to: 'another node' };
 }
 
 function isReplaced(situation: Situation, { from }: OperationStatus): boolean {
-  if (from !== undefined && outdatedVolumes(situation).length > 0) return false;
+  if (from !== undefined && membersToReplace(situation).length > 0) return false;
   return isWhole(situation) && nobodyIsLost(situation);
 }
 
