@@ -99,6 +99,16 @@ const nodeBack: Fault = (world, random) => {
   return node;
 };
 
+/** Somebody is about to drain a node, or has done so. */
+const nodeCordoned: Fault = (world, random) => {
+  const { nodes } = world.kubelet;
+  const node = random.pick(nodes.all());
+  if (node === undefined) return undefined;
+  const isCordoned = random.chance(0.5);
+  nodes.cordon(node, isCordoned);
+  return `${node} ${isCordoned}`;
+};
+
 export const faultsOfMachines = {
   killed,
   frozen,
@@ -108,4 +118,5 @@ export const faultsOfMachines = {
   nodeDown,
   nodeGone,
   nodeBack,
+  nodeCordoned,
 } satisfies Record<string, Fault>;

@@ -157,6 +157,7 @@ function calm(world: SimWorld): void {
   }
   const { nodes } = world.kubelet;
   for (const node of nodes.down) if (!nodes.buried.has(node)) nodes.restore(node);
+  for (const node of nodes.all()) nodes.cordon(node, false);
   world.pausesNext = false;
   Object.assign(world.operator, { paused: undefined, aborted: undefined, abort: false, failed: undefined });
   // Who asked for what needs an approval takes it back.
