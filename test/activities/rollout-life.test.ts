@@ -439,6 +439,28 @@ describe('volumes', LONG, () => {
     expectRolled(world, '--snapshot-count=5000');
   });
 
+  it('get a VolumeAttributesClass in place, and it is said when Kubernetes does not keep it', async () => {
+    const world = await created(template('1Gi'));
+    const before = uids(world);
+    const gold = template('1Gi');
+    const claimSpec = { ...gold.storage?.volumeClaimTemplate?.spec, volumeAttributesClassName: 'gold' };
+    await edit(world, { storage: { volumeClaimTemplate: { spec: claimSpec } } });
+    await world.run();
+    for (const claim of world.kube.all('PersistentVolumeClaim'))
+      expect(claim['spec']).toMatchObject({ volumeAttributesClassName: 'gold' });
+    expect(uids(world)).toEqual(before);
+    const uid = world.kube.all('PersistentVolumeClaim')[0]?.metadata.uid ?? '';
+    const step = { kind: 'modifyVolume', claim: 'example-0', uid, attributesClass: 'silver' } as const;
+    await expect(world.perform({ ...step, uid: 'another' })).rejects.toMatchObject({
+      type: 'PreconditionChanged',
+    });
+    const patch = world.kube.patch.bind(world.kube);
+    const drops: typeof patch = async (ref, body, options) =>
+      patch(ref, ref.kind === 'PersistentVolumeClaim' ? { metadata: {} } : body, options);
+    Object.assign(world.kube, { patch: drops });
+    await expect(world.perform(step)).rejects.toThrow('does not keep volumeAttributesClassName');
+  });
+
   it('are never shrunk, and a claim that was looked at is distinguished from a later one', async () => {
     const world = await created(template('2Gi'));
     allow(world, true);

@@ -51,10 +51,15 @@ export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
   };
 }
 
-/** Its class, and the one that was asked for. */
-function classOf({ metadata, spec }: KubeObject): Pick<ClaimFacts, 'storageClassName' | 'requestedClass'> {
+/** Its classes, and the StorageClass that was asked for. */
+function classOf({
+  metadata,
+  spec,
+}: KubeObject): Pick<ClaimFacts, 'storageClassName' | 'requestedClass' | 'attributesClass'> {
+  const { storageClassName, volumeAttributesClassName } = (spec ?? {}) as ClaimSpec;
   return {
-    storageClassName: (spec as ClaimSpec | undefined)?.storageClassName,
+    storageClassName,
+    ...(volumeAttributesClassName !== undefined && { attributesClass: volumeAttributesClassName }),
     requestedClass: metadata.annotations?.[ANNOTATION_STORAGE_CLASS],
   };
 }
@@ -100,6 +105,7 @@ function ownership(
 
 interface ClaimSpec {
   readonly storageClassName?: string;
+  readonly volumeAttributesClassName?: string;
   readonly resources?: { readonly requests?: { readonly storage?: string } };
 }
 interface ClaimStatus {

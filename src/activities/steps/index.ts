@@ -34,6 +34,7 @@ import { expandClaim } from './expand-claim.ts';
 import { forceDeletePods } from './force-delete-pods.ts';
 import { issueCertificates } from './issue-certificates.ts';
 import { labelClaim } from './label-claim.ts';
+import { modifyVolume } from './modify-volume.ts';
 import { labelPods } from './label-pods.ts';
 import { leaveObjects } from './leave-objects.ts';
 import { moveLeader } from './move-leader.ts';
@@ -85,6 +86,7 @@ const PERFORMED = {
   inspectSurvivor,
   issueCertificates,
   labelClaim,
+  modifyVolume,
   labelPods,
   leaveObjects,
   moveLeader,

@@ -175,6 +175,8 @@ export interface ClaimFacts {
   readonly storageClassName?: string | undefined;
   /** The class that the specification named when it was made; absent when it named none, and on claims of a release that did not note it. */
   readonly requestedClass?: string | undefined;
+  /** Its VolumeAttributesClass, as it was last asked for. */
+  readonly attributesClass?: string | undefined;
   /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */
   readonly expandable?: boolean;
   /** As they are, with those that are not the template's. */

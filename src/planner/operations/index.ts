@@ -34,6 +34,7 @@ import { upgradeCluster } from './upgrade/operation.ts';
 import { planTakeUp } from './take-up/index.ts';
 import { planBudget } from './repair/budget.ts';
 import { planClaimLabels } from './volumes/claim-labels.ts';
+import { planVolumeAttributes } from './volumes/attributes.ts';
 import { planGrowth } from './volumes/growth.ts';
 import { planHeldVolumeReplacement, planVolumeReplacement } from './volumes/replacement.ts';
 
@@ -131,6 +132,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planUpgrade,
   // It touches healthy members, so it waits for all that repairs.
   planRollout,
+  // It may be refused for long, and keeps nothing else waiting.
+  planVolumeAttributes,
   // Nobody waits for labels of claims.
   planClaimLabels,
   // What is refused is said when nothing is left to do.

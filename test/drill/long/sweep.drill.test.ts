@@ -54,6 +54,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   withdrawMembers: [],
   expandClaim: [],
   labelClaim: [],
+  modifyVolume: [],
   labelPods: [],
   stampResource: [],
   leaveObjects: [],

@@ -308,3 +308,26 @@ describe('what is said of it', () => {
     expect(recordedStorage(situationOf(aMove(given)))).toMatchObject(storage);
   });
 });
+
+describe('a VolumeAttributesClass', () => {
+  const asking = (claims: Readonly<Record<string, Partial<ClaimFacts>>>) => {
+    const spec = { volumeAttributesClassName: 'gold' };
+    return aMove({ asked: {}, claims, spec: { storage: { volumeClaimTemplate: { spec } } } });
+  };
+
+  it('is brought to the claims that have another one, and nobody is replaced', () => {
+    const decision = plan(asking({ 'example-0': { attributesClass: 'gold' } }), {});
+    expect(stepsOf(decision)).toEqual(['modifyVolume', 'modifyVolume']);
+    expect(decision).toMatchObject({ step: { claim: 'example-1', attributesClass: 'gold' } });
+  });
+
+  it('waits for a claim that has no volume yet, and asks nothing of one that has it', () => {
+    const gold = { attributesClass: 'gold' };
+    const claims = { 'example-0': gold, 'example-1': gold, 'example-2': { phase: 'Pending' } };
+    expect(plan(asking(claims), {}).kind).toBe('idle');
+  });
+
+  it('that the template does not name is left as it is', () => {
+    expect(plan(aMove({ asked: {}, claim: { attributesClass: 'gold' } }), {}).kind).toBe('idle');
+  });
+});

@@ -76,6 +76,12 @@ export const OBJECT_STEPS = {
     isolated: 'always',
     summary: ({ claim, from, size }) => `expand claim ${claim} from ${from} to ${size}`,
   }),
+  modifyVolume: row<{ readonly claim: string; readonly uid: string; readonly attributesClass: string }>({
+    timing: ACTION_TIMING,
+    plannedAgain: false,
+    isolated: 'always',
+    summary: ({ claim, attributesClass }) => `give claim ${claim} the VolumeAttributesClass ${attributesClass}`,
+  }),
   /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
   labelClaim: row<ClaimLabels>({
     timing: ACTION_TIMING,
