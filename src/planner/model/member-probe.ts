@@ -47,3 +47,9 @@ export function denialOf(probe: MemberProbe): string | undefined {
   const failure = probe.answered ? probe.read : probe;
   return 'denied' in failure && failure.denied === true ? failure.message : undefined;
 }
+
+/** The size of the largest file among those of the members that answer, in bytes; undefined when none does. */
+export function largestDatabase(probes: Readonly<Record<string, MemberProbe>>): number | undefined {
+  const sizes = Object.values(probes).flatMap(probe => (probe.answered ? [probe.dbSize] : []));
+  return sizes.length === 0 ? undefined : Math.max(...sizes);
+}

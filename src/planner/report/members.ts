@@ -3,9 +3,17 @@ import { alarmText } from '../model/alarms.ts';
 import type { EtcdClusterStatus, MemberDetail, MemberHealth, MemberRole } from '../../api/schemas/types.ts';
 import { goesToSleep } from '../model/hibernation.ts';
 import { lossOf, lostSince } from '../checks/evidence.ts';
+import { parseBytes } from '../../api/values/quantity.ts';
+import { bytes } from '../../api/values/sizes.ts';
 import { lastKnownView, type MemberView } from '../model/member-view.ts';
 import { memberNames } from '../model/member-names.ts';
-import { type AnsweredProbe, denialOf, leads, type MemberProbe } from '../model/member-probe.ts';
+import {
+  type AnsweredProbe,
+  denialOf,
+  largestDatabase,
+  leads,
+  type MemberProbe,
+} from '../model/member-probe.ts';
 import type { ClaimFacts, PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
 import { timestamp } from '../../api/values/time.ts';
@@ -41,7 +49,7 @@ function observeMember(situation: Situation, name: string): ObservedMember {
   const before = situation.cluster.status.members?.details?.find(detail => detail.name === name);
   const { health, complaint } = healthOf(pod, probe);
   // What is not known of its volume may be why it does not start.
-  const notes = [claim?.home?.why, fullVolume(pod, claim)].filter(note => note !== undefined);
+  const notes = [claim?.home?.why, fullVolume(situation, pod, claim)].filter(note => note !== undefined);
   return {
     ready: pod?.ready === true && !pod.deleting,
     notReadyBecause: pod?.notReadyBecause,
@@ -57,14 +65,31 @@ function observeMember(situation: Situation, name: string): ObservedMember {
   };
 }
 
+/** Of a volume: with less than this in its database something else has filled it. */
+const MOST_OF_IT = 0.5;
+
 /** A volume that is full ends etcd; a database that has reached its quota does not, and is another matter (checks/space.ts). */
-function fullVolume(pod: PodFacts | undefined, claim: ClaimFacts | undefined): string | undefined {
+function fullVolume(
+  { probes }: Situation,
+  pod: PodFacts | undefined,
+  claim: ClaimFacts | undefined,
+): string | undefined {
   const said = [pod?.trouble?.message, pod?.lastExit?.message].some(
     message => message !== undefined && /no space left on device/i.test(message),
   );
   if (!said || pod?.ready === true) return undefined;
   const size = claim?.capacity === undefined ? '' : ` of ${claim.capacity}`;
-  return `its volume${size} is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node`;
+  const filledBy = whatFills(largestDatabase(probes), parseBytes(claim?.capacity ?? ''));
+  return `its volume${size} is full, which is not the quota of its database${filledBy}: enlarge spec.storage, or free the disk of the node`;
+}
+
+/** Members hold the same data: what their databases have says how much of a full volume is not a database. */
+function whatFills(database: number | undefined, capacity: number | undefined): string {
+  if (database === undefined || capacity === undefined) return '';
+  const held = `the databases of the members that answer have up to ${bytes(database)}`;
+  return database >= MOST_OF_IT * capacity
+    ? `; ${held}, which is most of it`
+    : `; ${held}, so its log, snapshots or files that etcd did not write fill it`;
 }
 
 /** Of `lastExit` in the schema of status. */

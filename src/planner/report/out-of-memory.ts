@@ -1,6 +1,8 @@
 /** Members whose etcd was ended because it used more memory than it may: nothing else says so once it runs again. */
 import { type ConditionFinding, finding } from '../../api/conditions/catalogue.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { bytes } from '../../api/values/sizes.ts';
+import { largestDatabase } from '../model/member-probe.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { PodFacts } from '../model/observation.ts';
 import type { Situation } from '../model/situation.ts';
@@ -24,9 +26,18 @@ export function outOfMemory(situation: Situation): ConditionFinding[] {
 }
 
 /** How often a member was started again, if it was ended within the last hour. */
-function killedLately({ now }: Situation, { name, restarts = 0, lastExit }: PodFacts): readonly string[] {
+function killedLately(
+  { now, probes }: Situation,
+  { name, restarts = 0, lastExit }: PodFacts,
+): readonly string[] {
   const { reason, at, message } = lastExit ?? {};
   if (reason !== KILLED || at === undefined || now - at >= SHOWN_MS) return [];
   const times = restarts === 1 ? 'once' : `${restarts} times`;
-  return [`${name} was started again ${times}, last after ${timestamp(at)}: ${message}`];
+  // The kernel counts the pages of the file that etcd maps, and no other figure of its use is known after its end.
+  const database = largestDatabase(probes);
+  const held =
+    database === undefined
+      ? ''
+      : `; the databases of the members that answer have up to ${bytes(database)}, which etcd maps into its memory`;
+  return [`${name} was started again ${times}, last after ${timestamp(at)}: ${message}${held}`];
 }

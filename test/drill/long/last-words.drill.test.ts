@@ -48,7 +48,7 @@ test('a memory limit that is too low is reported with the limit and the restarts
   await awaitRunning(world, at);
   await edit(at.name, limited('8Mi'));
   const killed =
-    /^small-\d was started again (?:once|\d+ times), last after \S+: the kernel ended it because it used more memory than its limit of 8Mi \(OOMKilled\); raise spec\.pod\.resources\.limits\.memory$/;
+    /^small-\d was started again (?:once|\d+ times), last after \S+: the kernel ended it because it used more memory than its limit of 8Mi \(OOMKilled\); raise spec\.pod\.resources\.limits\.memory; the databases of the members that answer have up to \S+ KiB, which etcd maps into its memory$/;
   await reported(at.name, 'OutOfMemory', killed);
   const { status } = (await readCluster(world, NAMESPACE, at.name)) ?? {};
   const member = status?.members?.details?.find(({ lastExit }) => lastExit !== undefined);

@@ -104,7 +104,7 @@ describe('what is said of a member', () => {
     [
       'that is full ends etcd, which is reported in other words than a reached quota',
       {},
-      'its volume of 8Gi is full, which is not the quota of its database: enlarge spec.storage, or free the disk of the node',
+      'its volume of 8Gi is full, which is not the quota of its database; the databases of the members that answer have up to 20.0 KiB, so its log, snapshots or files that etcd did not write fill it: enlarge spec.storage, or free the disk of the node',
     ],
     [
       'of unknown size is called so as well',
@@ -122,6 +122,18 @@ describe('what is said of a member', () => {
     });
     const [member] = observedMembers(situationOf(observation));
     expect(member?.complaint).toBe(`CrashLoopBackOff: ${message}${said === undefined ? '' : `; ${said}`}`);
+  });
+
+  it('a volume that the database fills is told apart from one that something else has filled', () => {
+    const trouble = { reason: 'CrashLoopBackOff', message: 'write: no space left on device' };
+    const observation = aRunningCluster({
+      pods: [aPod({ name: 'example-0', ready: false, trouble })],
+      claims: [aClaim({ name: 'example-0', capacity: '1Gi' })],
+      probes: { 'example-1': aProbe({ name: 'example-1', dbSize: 2 ** 29 }) },
+    });
+    expect(observedMembers(situationOf(observation))[0]?.complaint).toContain(
+      'the databases of the members that answer have up to 512.0 MiB, which is most of it: enlarge spec.storage',
+    );
   });
 
   it.each([
