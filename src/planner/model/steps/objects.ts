@@ -80,7 +80,8 @@ export const OBJECT_STEPS = {
     timing: ACTION_TIMING,
     plannedAgain: false,
     isolated: 'always',
-    summary: ({ claim, attributesClass }) => `give claim ${claim} the VolumeAttributesClass ${attributesClass}`,
+    summary: ({ claim, attributesClass }) =>
+      `give claim ${claim} the VolumeAttributesClass ${attributesClass}`,
   }),
   /** Labels and annotations that the claim lacks, or has otherwise than the template; null: one that it is not to have any more. */
   labelClaim: row<ClaimLabels>({
