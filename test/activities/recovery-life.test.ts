@@ -24,6 +24,11 @@ describe('the loss of a quorum', () => {
     expect(progressing?.message).toContain('kubectl etcd recover example example-2');
     expect(world.names('EtcdRestore')).toEqual([]);
     expect(world.names('Pod')).toEqual([LEFT]);
+    const atRisk = conditions?.find(({ type }) => type === 'QuorumAtRisk');
+    expect(atRisk).toMatchObject({ status: 'True', reason: 'QuorumLost' });
+    expect(atRisk?.message).toMatch(
+      /example-0: its claim is gone \(last seen at 2026\S+ with revision 1, raft index \d+, term \d+\)/,
+    );
   });
 
   it('is none while a volume is there whose node may come back', async () => {
@@ -56,6 +61,24 @@ describe('a recovery', () => {
     );
     const recovered = world.cluster.status.history?.find(({ type }) => type === 'recoverQuorum');
     expect(recovered).toMatchObject({ approvedBy: 'ada' });
+  });
+
+  it('lets no member of the cluster before come back: what is found again is only kept', async () => {
+    const world = await RestoreWorld.withCluster();
+    const claims = ['example-0', 'example-1'].map(name => world.kube.peek(world.claim(name)));
+    await world.loseVolumesOf(['example-0', 'example-1']);
+    await world.runCluster();
+    world.requestRecovery();
+    await world.drive({}, { after: step => step === 'requestRecovery' });
+    world.adopt(world.names('EtcdRestore')[0] ?? '');
+    await world.settle();
+    expectRecovered(world);
+    for (const claim of claims) if (claim !== undefined) world.kube.seed(claim as never);
+    world.now += 3_600_000;
+    await world.runCluster();
+    expect(world.names('Pod')).toEqual(['example-3', 'example-4', 'example-5']);
+    expect(world.names('PersistentVolumeClaim')).toEqual(expect.arrayContaining(OLD));
+    expect(world.etcd.clusters.at(-1)?.rows).toHaveLength(3);
   });
 
   it.each([

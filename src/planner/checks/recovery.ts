@@ -260,7 +260,7 @@ function mayReturn(
   { left, needed, of }: { readonly left: readonly Voter[]; readonly needed: number; readonly of: number },
 ): string {
   const each = left.map(({ view }) => stateOf(situation, view)).join('; ');
-  return `${left.length} of ${of} voters may come back, and ${needed} are a quorum: ${each}. Bring back nodes and volumes; if the machine of a node is gone for good, delete the Node or add the out-of-service taint to it; if a volume is gone for good, delete its claim`;
+  return `${left.length} of ${of} voters may come back, and ${needed} are a quorum: ${each}. Bring back nodes and volumes; if the machine of a node is gone for good, delete the Node or add the out-of-service taint to it. A member is given up on the word of a person only where its node says that its etcd does not run`;
 }
 
 /** What is known of a member that is not proved lost, in words for users. */

@@ -45,7 +45,7 @@ export function quorumAtRisk(
         finding(
           'QuorumAtRisk',
           'QuorumLost',
-          `${quorum(voters.length)} of ${voters.length} voters are needed; ${disks}`,
+          `${quorum(voters.length)} of ${voters.length} voters are needed; ${away.map(({ detail }) => `${diskOf(situation, detail.name)}${lastSeenText(situation, detail.name)}`).join('; ')}`,
         ),
       ]
     : [finding('QuorumAtRisk', 'MembersUnreachable', disks)];
@@ -106,6 +106,13 @@ function diskOf(situation: Situation, name: string): string {
   if (pod.deleting) return `${name}: ${disk}, its pod is terminating`;
   if (pod.trouble !== undefined) return `${name}: ${disk}, its pod does not start (${pod.trouble.reason})`;
   return `${name}: ${disk}, its pod is ${pod.phase}`;
+}
+
+/** What it said when it last answered: what may be lost if it does not come back. */
+function lastSeenText({ cluster }: Situation, name: string): string {
+  const seen = cluster.status.lastSeen?.find(each => each.name === name);
+  if (seen === undefined) return '';
+  return ` (last seen at ${seen.time} with revision ${seen.revision ?? 'unknown'}, raft index ${seen.raftIndex}, term ${seen.raftTerm})`;
 }
 
 function claimOf(claim: ReturnType<typeof lastKnownView>['claim']): string {

@@ -189,7 +189,13 @@ function awaited(cluster: EtcdCluster, condition: Condition, where: Where): Reas
     const toGoOn = 'A person must approve it, as the message says.';
     return { reason, message: condition.message, toGoOn, commands: [refuse] };
   }
-  const approve = { purpose: 'approve it', line: pluginLine(where, ...approveWords(name, waiting)) };
+  const { recovery } = cluster.status ?? {};
+  // It shows what is lost, and asks.
+  const words =
+    waiting.operation === 'recoverQuorum' && recovery !== undefined
+      ? ['recover', name, recovery.member]
+      : approveWords(name, waiting);
+  const approve = { purpose: 'approve it', line: pluginLine(where, ...words) };
   const toGoOn = 'A person must approve exactly this, or refuse it.';
   return { reason, message: waiting.what, toGoOn, commands: [approve, refuse] };
 }
