@@ -17,6 +17,8 @@ import { messageOf } from '../../api/values/message-of.ts';
 const START_MS = 30 * 60_000;
 const STOP_MS = 5 * 60_000;
 const CHECK_MS = 100;
+/** More than any database has: a replayed entry must raise no alarm that the cluster did not have. */
+const QUOTA = 1024 ** 4;
 /** Of what etcd said last. */
 const LONGEST = 2_000;
 
@@ -74,6 +76,7 @@ async function replayed({ etcd, revision, ports }: Survivor, copy: string): Prom
       `--data-dir=${copy}`,
       '--name=survivor',
       '--force-new-cluster',
+      `--quota-backend-bytes=${QUOTA}`,
       '--log-outputs=stderr',
       `--listen-client-urls=${client}`,
       `--advertise-client-urls=${client}`,
