@@ -4,7 +4,7 @@ import type { KubeClient, KubeObject, ObjectRef } from '../../kube/port.ts';
 
 /** What may be looked at only with rights in the whole Kubernetes cluster, and what a plan does not know without. */
 const MAY_BE_HIDDEN: Readonly<Record<string, string>> = {
-  Node: 'whether the nodes still exist (no right to read nodes): no volume is taken to be lost with its node',
+  Node: 'whether the nodes still exist, or are cordoned (no right to read nodes): no volume is taken to be lost with its node, and no member to leave one',
   PersistentVolume:
     'where the volumes lie (no right to read persistentvolumes): no volume is taken to be lost with its node',
 };
@@ -26,8 +26,7 @@ export class ReadOnlyKube {
     const isShown = (ref: ObjectRef): boolean =>
       ref.kind === cluster.kind && ref.namespace === namespace && ref.name === name;
     return {
-      get: ref =>
-        isShown(ref) ? Promise.resolve(structuredClone(cluster)) : this.#read(ref, () => this.#kube.get(ref)),
+      get: ref => (isShown(ref) ? Promise.resolve(structuredClone(cluster)) : this.#get(ref)),
       list: (kind, options) => this.#read({ ...kind, ...options }, () => this.#kube.list(kind, options)),
       create: refuse,
       apply: refuse,
@@ -38,6 +37,17 @@ export class ReadOnlyKube {
         throw new Error('a plan watches nothing');
       },
     };
+  }
+
+  /** The operator may read nodes, and keeps members with their data in their pods from eviction then: not being shown one says nothing against that. */
+  async #get(ref: ObjectRef): Promise<KubeObject | undefined> {
+    try {
+      return await this.#read(ref, () => this.#kube.get(ref));
+    } catch (error) {
+      const { apiVersion, kind, name } = ref;
+      if (kind === 'Node' && isForbidden(error)) return { apiVersion, kind, metadata: { name } };
+      throw error;
+    }
   }
 
   /** Each is read once, so that every plan of the command is about the same moment. */
