@@ -30,6 +30,7 @@ import { alarmsOf } from '../../src/planner/model/alarms.ts';
 import { isTerminationOverdue } from '../../src/planner/model/member-names.ts';
 import { planIdentity } from '../../src/planner/operations/create/index.ts';
 import { inTheWay } from '../../src/planner/operations/hibernate/index.ts';
+import { planCorruptMember } from '../../src/planner/operations/membership/corrupt.ts';
 import { isProgressing } from '../../src/planner/operations/membership/learner-progress.ts';
 import { hasLostData, volumeLossOf } from '../../src/planner/operations/membership/learner.ts';
 import { willLoseVolume } from '../../src/planner/operations/membership/departing.ts';
@@ -305,6 +306,7 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a member is restarted though the members hold different keys',
     'membersHoldDifferentKeys',
     returns(unequal, []),
+    returns(planCorruptMember, undefined),
   ),
   without(
     'members are replaced as often as they are lost',

@@ -4,6 +4,7 @@
  */
 import type { ChanceMutation, Mutation } from './mutation.ts';
 import { CHANCE_MUTATIONS } from './mutations-of-chance.ts';
+import { CORRUPTION_MUTATIONS } from './mutations-of-corruption.ts';
 import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { DELETION_MUTATIONS } from './mutations-of-deletion.ts';
 import { EVICTION_MUTATIONS } from './mutations-of-evictions.ts';
@@ -20,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...DEATH_MUTATIONS,
   ...WATCHING_MUTATIONS,
   ...EVICTION_MUTATIONS,
+  ...CORRUPTION_MUTATIONS,
 ];
 
 /** All that can be put into effect. */

@@ -82,7 +82,9 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
       }
     }),
   );
-  const [best] = (cluster === undefined ? endpointsByPreference : sourcesByPreference)(asked);
+  const [best] = (cluster === undefined ? endpointsByPreference : sourcesByPreference)(
+    asked.map(each => ({ ...each, differs: differs(cluster, each) })),
+  );
   for (const { member } of dialled) if (member !== best?.member) member.close();
   if (best === undefined) {
     const none = noSource(dialled.length + unasked.length, [...new Set(silent)].toSorted());
@@ -90,6 +92,12 @@ export async function openSource(deps: Dependencies, backup: EtcdBackup): Promis
   }
   const { member, name, clusterId, version, revision = '0', pod } = best;
   return { member, name, clusterId, version, revision, pod };
+}
+
+/** Whether its data was found to differ; undefined while no member was found to. */
+function differs(cluster: EtcdCluster | undefined, { memberId }: Asked): boolean | undefined {
+  const { suspects = [] } = cluster?.status?.dataComparison ?? {};
+  return suspects.length === 0 ? undefined : suspects.includes(memberId);
 }
 
 async function ask({ member, ...dialled }: Dialled): Promise<Asked> {

@@ -9,13 +9,15 @@ export interface SourceCandidate {
   readonly raftAppliedIndex: string;
   /** Alarms and "no leader", in etcd's words. */
   readonly errors: readonly string[];
+  /** Whether its data was found to differ from that of the others; undefined: members that differ were not found. */
+  readonly differs?: boolean | undefined;
   /** The revision that a linearizable read through it answered; undefined when none went through. */
   readonly revision: string | undefined;
 }
 
 /**
  * The candidates that may be asked for a snapshot, the best first: followers that have applied everything they know of,
- * so that neither the leader nor a member that catches up has the work. One whose data is known to be corrupt, that is a
+ * so that neither the leader nor a member that catches up has the work. One whose data differs, of which nobody knows while CORRUPT stands, that is a
  * learner, or that has no quorum behind it, is not asked.
  */
 export function sourcesByPreference<Candidate extends SourceCandidate>(
@@ -23,8 +25,10 @@ export function sourcesByPreference<Candidate extends SourceCandidate>(
 ): readonly Candidate[] {
   return candidates
     .filter(
-      ({ isLearner, revision, errors }) =>
-        !isLearner && revision !== undefined && !errors.some(error => error.includes('CORRUPT')),
+      ({ isLearner, revision, errors, differs }) =>
+        !isLearner &&
+        revision !== undefined &&
+        !(differs ?? errors.some(error => error.includes('CORRUPT'))),
     )
     .toSorted(
       (a, b) =>

@@ -38,6 +38,15 @@ describe('the member of choice', () => {
     expect(ids(sourcesByPreference(all))).toEqual(['a5']);
   });
 
+  it('is one of those that hold the same, while another one was found to differ, though every member lists CORRUPT', () => {
+    const errors = ['memberID:4 alarm:CORRUPT '];
+    const all = [
+      candidate('a2', { errors, differs: true }),
+      candidate('a3', { errors, differs: false }),
+    ];
+    expect(ids(sourcesByPreference(all))).toEqual(['a3']);
+  });
+
   it('among endpoints is the one that knows most, whatever it is', () => {
     const all = [candidate('a2'), candidate('a1', { revision: '18446744073709551615' }), candidate('a3')];
     expect(ids(endpointsByPreference(all))).toEqual(['a1', 'a2', 'a3']);

@@ -97,9 +97,7 @@ function planDisarm(situation: Situation): Decision | undefined {
   const members = voters.map(({ name, id, pod }) => ({ name, id, uid: pod?.uid ?? '' }));
   const disarm: Step = { kind: 'disarmCorrupt', alarms, members };
   const steps = [...comparing(situation), disarm];
-  const isMember = (id: string) => voters.some(view => view.id === id);
-  const isGone = suspectsOf(situation).some(id => !isMember(id));
-  const unexplained = alarms.filter(id => !isGone && (id === '0' || isMember(id)));
+  const unexplained = unexplainedAlarms(situation);
   if (unexplained.length === 0) return operate(operation, steps);
   const names = unexplained.map(
     id => voters.find(view => view.id === id)?.name ?? 'a member that etcd does not name',
@@ -115,6 +113,13 @@ function planDisarm(situation: Situation): Decision | undefined {
   );
   if ('obstacle' in answer) return blocked(answer.obstacle, [disarm]);
   return operate(OPERATION, steps, steps[0] === disarm ? answer.approval : undefined);
+}
+
+/** Alarms of which it is not known that what raised them is gone: neither their member was removed, nor one that was found to differ. */
+export function unexplainedAlarms(situation: Situation): readonly string[] {
+  const isMember = (id: string) => votersOf(situation).some(view => view.id === id);
+  if (suspectsOf(situation).some(id => !isMember(id))) return [];
+  return corruptAlarms(situation).filter(id => id === '0' || isMember(id));
 }
 
 export const compareData: OperationRow = {

@@ -105,7 +105,8 @@ function goodOf(
   });
 }
 
-function othersAreHealthy(
+/** Those that hold the same are well, and stay. */
+export function othersAreHealthy(
   verdict: Differing,
   candidate: MemberView,
   views: readonly MemberView[],
