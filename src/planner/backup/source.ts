@@ -26,9 +26,7 @@ export function sourcesByPreference<Candidate extends SourceCandidate>(
   return candidates
     .filter(
       ({ isLearner, revision, errors, differs }) =>
-        !isLearner &&
-        revision !== undefined &&
-        !(differs ?? errors.some(error => error.includes('CORRUPT'))),
+        !isLearner && revision !== undefined && !(differs ?? errors.some(error => error.includes('CORRUPT'))),
     )
     .toSorted(
       (a, b) =>
