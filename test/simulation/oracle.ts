@@ -14,7 +14,7 @@ import {
   faultOfCorruptRemoval,
   isOnlyCorrupt,
 } from './oracle-of-corruption.ts';
-import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf } from './oracle-look.ts';
+import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf, type Row } from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;
@@ -203,7 +203,8 @@ function faultOfRemoval(look: Look, step: Of<'removeMember'>): string | undefine
   if (step.replacement === 'Corrupt') return faultOfCorruptRemoval(look, row);
   const rest = voters.filter(other => other.id !== id);
   // One whose database is full votes.
-  const well = rest.filter(other => isWell(look, other) || (isFull(look, other) && !isWell(look, row)));
+  const votes = (other: Row) => isFull(look, other) || isOnlyCorrupt(look, other);
+  const well = rest.filter(other => isWell(look, other) || (votes(other) && !isWell(look, row)));
   if (rest.length === 0) return 'it is the last voter';
   if (well.length < quorumOf(rest.length))
     return `of ${rest.length} voters that stay ${well.length} are seen well`;

@@ -140,10 +140,3 @@ export function isFresh(situation: Situation): boolean {
   const answering = votersOf(situation).filter(({ probe }) => probe !== undefined);
   return answering.every(({ name }) => hashes[name]?.ok === true);
 }
-
-/** The member as it would be without CORRUPT, which every member lists whosever it is. */
-export function withoutCorrupt(view: MemberView): MemberView {
-  const { probe } = view;
-  if (probe === undefined) return view;
-  return { ...view, probe: { ...probe, errors: probe.errors.filter(error => !error.includes('CORRUPT')) } };
-}

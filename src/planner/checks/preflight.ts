@@ -2,7 +2,7 @@
 import { alarmText } from '../model/alarms.ts';
 import type { Obstacle } from '../model/decision.ts';
 import { quorum } from './quorum.ts';
-import { isServing, isStaying, type MemberView } from '../model/member-view.ts';
+import { isServing, isStaying, isVoting, type MemberView } from '../model/member-view.ts';
 
 /** Nobody but this operator has changed the membership. */
 export function noForeignMembers(views: readonly MemberView[]): Obstacle | undefined {
@@ -53,17 +53,17 @@ function faultOf({ name, probe }: MemberView): string {
 }
 
 /**
- * Before a member is removed that is not well: those that stay are healthy in a number that is a quorum of what is left. One without space
- * counts: it votes, and the alarm can only be disarmed when every member is known to have room.
+ * Before a member is removed that is not well: those that stay are healthy in a number that is a quorum of what is left. One that raises an alarm
+ * counts: it votes, and no alarm is disarmed while a member does not answer.
  */
 export function quorumSurvivesRemoval(
   views: readonly MemberView[],
   leaving: MemberView,
 ): Obstacle | undefined {
   const rest = views.filter(view => !view.isLearner && view.id !== leaving.id);
-  const healthy = rest.filter(isServing).length;
+  const healthy = rest.filter(isVoting).length;
   if (rest.length > 0 && healthy >= quorum(rest.length)) return undefined;
-  const faults = rest.filter(view => !isServing(view)).map(faultOf);
+  const faults = rest.filter(view => !isVoting(view)).map(faultOf);
   return {
     reason: 'QuorumAtRisk',
     message: `${leaving.name} is not removed: only ${healthy} of the ${rest.length} members that would remain are known to be healthy${faults.map(fault => `; ${fault}`).join('')}`,

@@ -89,6 +89,18 @@ export function isServing({ probe }: MemberView): boolean {
   return probe !== undefined && probe.read.ok && probe.errors.every(isNoSpace);
 }
 
+/** The same, or CORRUPT stands, which every member lists whosever it is: it votes. */
+export function isVoting(view: MemberView): boolean {
+  return isServing(withoutCorrupt(view));
+}
+
+/** The member as it would be without CORRUPT. */
+export function withoutCorrupt(view: MemberView): MemberView {
+  const { probe } = view;
+  if (probe === undefined) return view;
+  return { ...view, probe: { ...probe, errors: probe.errors.filter(error => !error.includes('CORRUPT')) } };
+}
+
 /** Its pod is there, and nobody is ending it. */
 export function isStaying({ pod }: MemberView): boolean {
   return pod !== undefined && !pod.deleting;

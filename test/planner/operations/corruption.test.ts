@@ -270,7 +270,15 @@ describe('a member that etcd refuses to start, as its data is not that of a peer
     expect(decided({ ...given, spec: BY_POLICY })).toMatchObject({
       kind: 'blocked',
       reason: 'DataUndecided',
+      message: expect.stringContaining('first delete the pod of the running member that is wrong'),
     });
+  });
+
+  it('does not keep the one that differs, for which etcd may have ended it, where the others are a quorum', () => {
+    const given = { hashes: ['a', 'a', 'a', 'b', 'refuses'], clients: ['example-3'], spec: BY_POLICY };
+    expect(decided(given)).toMatchObject({ step: { kind: 'removeMember', member: 'example-3' } });
+    const silent = { ...given, hashes: ['a', 'a', 'a', 'b', 'silent'] };
+    expect(decided(silent)).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
   });
 
   it('is not removed where it was one of two', () => {
@@ -379,6 +387,14 @@ describe('CORRUPT', () => {
     const later = { ...given, fresh: false, status: { dataComparison: dataComparison! } };
     expect(steps(later)).not.toContain('compareKeys');
     expect(steps({ ...later, now: '2026-11-21T10:05:00Z' })).toContain('compareKeys');
+  });
+
+  it('does not keep a lost member, without whom nobody knows whether all hold the same', () => {
+    const given = { hashes: ['a', 'a', 'silent'], alarms: [CORRUPT('a9')] };
+    const seen = world(given);
+    const isThere = ({ name }: { readonly name: string }) => name !== 'example-2';
+    const lost = { ...seen, pods: seen.pods.filter(isThere), claims: seen.claims.filter(isThere) };
+    expect(plan(lost, {})).toMatchObject({ step: { kind: 'removeMember', member: 'example-2', replacement: 'Lost' } });
   });
 
   it('puts no quorum at risk by itself', () => {

@@ -15,7 +15,7 @@ import {
   suspectsOf,
   verdictOf,
 } from '../../checks/corruption.ts';
-import { votersOf } from '../../checks/data-verdict.ts';
+import { type Side, votersOf } from '../../checks/data-verdict.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { blocked, type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
 import type { OperationRow } from '../../model/operation.ts';
@@ -60,8 +60,16 @@ export function planCorruption(situation: Situation): Decision | undefined {
     return undefined;
   return blocked({
     reason: 'DataUndecided',
-    message: `the members hold different data and no majority agrees, ${sidesText(situation, verdict.sides)}; find out which data is right, then have the other members replaced one at a time, with an EtcdRequest or kubectl etcd replace ${situation.cluster.name} MEMBER`,
+    message: `the members hold different data and no majority agrees, ${sidesText(situation, verdict.sides)}; ${whatToDo(situation, verdict.sides)}`,
   });
+}
+
+/** One that refuses to start may be right: etcd compares it with every peer that runs, and ends it for one that differs. */
+function whatToDo({ cluster }: Situation, sides: readonly Side[]): string {
+  const replacing = `find out which data is right, then have the other members replaced one at a time, with an EtcdRequest or kubectl etcd replace ${cluster.name} MEMBER`;
+  return sides.some(({ hash }) => hash === undefined)
+    ? `a member that refuses to start may be right; ${replacing}; if it is right, first delete the pod of the running member that is wrong: that one then refuses to start, and this one starts`
+    : replacing;
 }
 
 /** Compares members once a day, while nothing else runs; undefined when that is not due, or cannot be done now. */

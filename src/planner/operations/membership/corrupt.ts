@@ -4,11 +4,11 @@
  */
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { consentTo } from '../../checks/consent.ts';
-import { isFresh, sidesText, verdictOf, withoutCorrupt } from '../../checks/corruption.ts';
-import { type Verdict, votersOf } from '../../checks/data-verdict.ts';
+import { isFresh, sidesText, verdictOf } from '../../checks/corruption.ts';
+import { refusesToStart, type Verdict, votersOf } from '../../checks/data-verdict.ts';
 import { successorOf } from '../../checks/next-leader.ts';
 import { noForeignMembers, noPodTerminating, quorumSurvivesRemoval } from '../../checks/preflight.ts';
-import { isHealthy, type MemberView } from '../../model/member-view.ts';
+import { isHealthy, type MemberView, withoutCorrupt } from '../../model/member-view.ts';
 import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
 import { memberToReplace } from './departing.ts';
@@ -113,7 +113,8 @@ export function othersAreHealthy(
 ): Obstacle | undefined {
   const differing = verdict.kind === 'differs' ? verdict.differing : [candidate];
   const rest = views.filter(({ id, isLearner }) => !isLearner && !differing.some(view => view.id === id));
-  const unwell = rest.filter(view => !isHealthy(withoutCorrupt(view)));
+  // One that refuses to start may do so because of the one that goes.
+  const unwell = rest.filter(view => !isHealthy(withoutCorrupt(view)) && !refusesToStart(view));
   if (unwell.length === 0) return noPodTerminating(rest);
   const names = unwell.map(({ name }) => name).join(', ');
   return {

@@ -14,7 +14,7 @@ import { graceLeftMs, lossOf } from '../../checks/evidence.ts';
 import { claimUidMismatch, confirmClaimInstructions } from '../../checks/exchanged-claims.ts';
 import { noForeignMembers, quorumSurvivesRemoval } from '../../checks/preflight.ts';
 import { replacedLately } from '../../model/replacements.ts';
-import { isServing, type MemberView } from '../../model/member-view.ts';
+import { isVoting, type MemberView } from '../../model/member-view.ts';
 
 /** The removal of one dead voter; undefined when none is proved dead, and nobody asked for one that nothing is proved of. */
 export function planReplacement(situation: Situation, views: readonly MemberView[]): Decision | undefined {
@@ -51,7 +51,7 @@ export function replacementIsDue(situation: Situation): boolean {
  */
 function planUnproved(situation: Situation, views: readonly MemberView[]): Decision | undefined {
   const asked = memberToReplace(situation);
-  if (asked === undefined || isServing(asked) || views.length > situation.cluster.config.size)
+  if (asked === undefined || isVoting(asked) || views.length > situation.cluster.config.size)
     return undefined;
   const request = requestUnderWay(situation);
   const reason = `${attribution(request ?? {})} requested its replacement without proof that its data is lost`;
