@@ -117,7 +117,10 @@ export function sidesText(situation: Situation, sides: readonly Side[]): string 
       : `${names}: hash ${hash}`;
   });
   const compactions = [...new Set(record?.members.flatMap(({ compactRevision }) => compactRevision ?? []))];
-  const at = `at revision ${record?.revision}, compacted at ${compactions.join(', ')}`;
+  // etcd's word for no compaction yet.
+  const isUncompacted = compactions.every(revision => revision === '-1');
+  const history = isUncompacted ? 'never compacted' : `compacted at ${compactions.join(', ')}`;
+  const at = `at revision ${record?.revision}, ${history}`;
   return `${at}: ${said.join('; ')} (compared at ${record?.comparedAt}; ${lastEqualText(record)})`;
 }
 
