@@ -86,7 +86,7 @@ export const OPERATION_FACTS = {
   },
   replaceMember: {
     progress: REPAIRING,
-    why: 'a member is lost',
+    why: 'a member is lost, or its data differs',
     raisesBudget: true,
     request: {
       action: 'ReplaceMember',

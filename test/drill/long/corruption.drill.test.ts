@@ -120,9 +120,7 @@ test('a member that refuses to start is replaced when that is approved, both ope
       const message = await said('MemberDiffers');
       console.log(message);
       expect(message).toContain(`${member}: etcd refuses to start`);
-      expect(
-        await page.type('DataCorrupt', ours),
-      ).toContain(message);
+      expect(await page.type('DataCorrupt', ours)).toContain(message);
       expect(await page.type('status.dataComparison', ours)).toContain('"refuses":true');
       await said('AwaitingApproval', at.name, 'Progressing');
       expect(await page.type('kubectl etcd explain example', ours)).toContain(member);
@@ -193,42 +191,56 @@ test('a leader that serves what is wrong is found, kept off the clients and repl
 
 test('CORRUPT is disarmed when the member that differed is gone, and writes go through again', async () => {
   await write();
-  await drill(
-    'CORRUPT raised',
-    async () => {
-      const { member: leader } = await leaderOf(world(), at);
-      const member = (await names()).find(name => name !== leader) ?? '';
-      // Nobody compares before etcd does.
-      await kubectl('patch', 'etcd', at.name, '--type=merge', '-p', '{"spec":{"paused":true}}');
-      flipBits(world(), at, member, VALUE);
-      await poll(async () => (await status()).ready === '3/3', { timeoutMs: PATIENCE_MS });
-      const said = await kubectl(
-        'exec',
-        leader,
-        '-c',
-        'etcd',
-        '--',
-        'etcdctl',
-        'endpoint',
-        'status',
-        '-w',
-        'json',
-      );
-      const revision = /"revision":(\d+)/.exec(said)?.[1] ?? '';
-      await kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', 'compact', revision);
-      await poll(async () => /CORRUPT/.test((await condition('Healthy'))?.message ?? ''), {
-        timeoutMs: PATIENCE_MS,
-      });
-      await kubectl('patch', 'etcd', at.name, '--type=merge', '-p', '{"spec":{"paused":false}}');
-      await replaced(member);
-      await expectEvidence(member);
-      expect(await kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', 'alarm', 'list')).toBe('');
-      expect(await kubectl('get', 'events', '--field-selector', 'reason=AlarmDisarmed')).toContain(
-        'disarmed CORRUPT',
-      );
+  // A compaction takes away what the checker of other drills reads, so the writes are remembered here.
+  const acknowledged = new Map<string, string>();
+  const put = (key: string, value: string) =>
+    new BackupStory(world(), at.namespace).through(at.name, async etcd => {
+      await etcd.put(key).value(value);
+      acknowledged.set(key, value);
+    });
+  for (let key = 0; key < 50; key += 1) await put(`before/${key}`, `${key}`);
+  const { member: leader } = await leaderOf(world(), at);
+  const member = (await names()).find(name => name !== leader) ?? '';
+  const etcdctl = (...args: string[]) => kubectl('exec', leader, '-c', 'etcd', '--', 'etcdctl', ...args);
+  const pause = (paused: boolean) =>
+    kubectl('patch', 'etcd', at.name, '--type=merge', '-p', JSON.stringify({ spec: { paused } }));
+  // Nobody compares before etcd does.
+  await pause(true);
+  flipBits(world(), at, member, VALUE);
+  await poll(
+    async () => (await etcdctl('endpoint', 'health', '--cluster')).match(/is healthy/g)?.length === 3,
+    {
+      timeoutMs: PATIENCE_MS,
     },
-    { lost: 1 },
+  ).catch(() => undefined);
+  const revision = /"revision":(\d+)/.exec(await etcdctl('endpoint', 'status', '-w', 'json'))?.[1] ?? '';
+  await etcdctl('compact', revision);
+  await poll(async () => /CORRUPT/.test((await condition('Healthy'))?.message ?? ''), {
+    timeoutMs: PATIENCE_MS,
+  });
+  await expect(put('refused', 'x')).rejects.toThrow();
+  const begun = performance.now();
+  await pause(false);
+  await poll(
+    async () =>
+      put('after', 'y').then(
+        () => true,
+        () => false,
+      ),
+    { timeoutMs: PATIENCE_MS },
   );
+  console.log(
+    `writes go through ${((performance.now() - begun) / 1_000).toFixed(1)} s after the end of the pause`,
+  );
+  await replaced(member);
+  await expectEvidence(member);
+  expect(await etcdctl('alarm', 'list')).toBe('');
+  expect(await kubectl('get', 'events', '--field-selector', 'reason=AlarmDisarmed')).toContain(
+    'disarmed CORRUPT',
+  );
+  await new BackupStory(world(), at.namespace).through(at.name, async etcd => {
+    for (const [key, value] of acknowledged) expect(await etcd.get(key).string()).toBe(value);
+  });
 }, 900_000);
 
 test('one against one waits for a person, who is shown both', async () => {
