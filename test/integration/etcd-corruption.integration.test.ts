@@ -73,21 +73,27 @@ describe.each(VERSIONS)('etcd %s', version => {
     expect(answers[2]).not.toEqual(answers[0]);
   });
 
-  test.skipIf(isOld)('one that is right refuses to start beside it, and starts when the wrong one is stopped', async () => {
-    const [one, right, wrong] = [0, 1, 2].map(serial => cluster.member(serial));
-    const { memberId } = await members[1]!.status();
-    await right!.stop('SIGTERM');
-    const args = (checks: boolean) => [`--initial-cluster=${one!.name}=${one!.peerUrl}`, ...flagsOf(version, checks)];
-    right!.start(args(true));
-    await right!.untilExited();
-    expect(terminationReason(right!.log.slice(-2048))).toContain(`${memberId} found data inconsistency`);
-    await right!.stop();
-    await wrong!.stop();
-    right!.start(args(true));
-    await right!.untilHealthy();
-    start(false);
-    await wrong!.untilHealthy();
-  });
+  test.skipIf(isOld)(
+    'one that is right refuses to start beside it, and starts when the wrong one is stopped',
+    async () => {
+      const [one, right, wrong] = [0, 1, 2].map(serial => cluster.member(serial));
+      const { memberId } = await members[1]!.status();
+      await right!.stop('SIGTERM');
+      const args = (checks: boolean) => [
+        `--initial-cluster=${one!.name}=${one!.peerUrl}`,
+        ...flagsOf(version, checks),
+      ];
+      right!.start(args(true));
+      await right!.untilExited();
+      expect(terminationReason(right!.log.slice(-2048))).toContain(`${memberId} found data inconsistency`);
+      await right!.stop();
+      await wrong!.stop();
+      right!.start(args(true));
+      await right!.untilHealthy();
+      start(false);
+      await wrong!.untilHealthy();
+    },
+  );
 
   test('a compaction has the leader raise CORRUPT, and no member takes a write', async () => {
     await cluster.put('other', 'y');

@@ -14,7 +14,17 @@ import {
   faultOfCorruptRemoval,
   isOnlyCorrupt,
 } from './oracle-of-corruption.ts';
-import { claimOf, isLost, isOver, isWell, lookAt, type Look, nameOf, quorumOf, type Row } from './oracle-look.ts';
+import {
+  claimOf,
+  isLost,
+  isOver,
+  isWell,
+  lookAt,
+  type Look,
+  nameOf,
+  quorumOf,
+  type Row,
+} from './oracle-look.ts';
 
 type Operate = Extract<Decision, { kind: 'operate' }>;
 type Of<Kind extends Step['kind']> = Extract<Step, { kind: Kind }>;

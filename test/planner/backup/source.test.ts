@@ -40,10 +40,7 @@ describe('the member of choice', () => {
 
   it('is one of those that hold the same, while another one was found to differ, though every member lists CORRUPT', () => {
     const errors = ['memberID:4 alarm:CORRUPT '];
-    const all = [
-      candidate('a2', { errors, differs: true }),
-      candidate('a3', { errors, differs: false }),
-    ];
+    const all = [candidate('a2', { errors, differs: true }), candidate('a3', { errors, differs: false })];
     expect(ids(sourcesByPreference(all))).toEqual(['a3']);
   });
 

@@ -394,7 +394,9 @@ describe('CORRUPT', () => {
     const seen = world(given);
     const isThere = ({ name }: { readonly name: string }) => name !== 'example-2';
     const lost = { ...seen, pods: seen.pods.filter(isThere), claims: seen.claims.filter(isThere) };
-    expect(plan(lost, {})).toMatchObject({ step: { kind: 'removeMember', member: 'example-2', replacement: 'Lost' } });
+    expect(plan(lost, {})).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-2', replacement: 'Lost' },
+    });
   });
 
   it('puts no quorum at risk by itself', () => {
