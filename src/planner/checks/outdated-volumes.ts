@@ -28,9 +28,9 @@ function findOutdated({ cluster, members }: Situation): readonly MemberToReplace
   return found.sort((a, b) => Number(a.view.leads) - Number(b.view.leads));
 }
 
-/** What is wrong with the volume of a claim; undefined when it is as asked for. */
+/** What is wrong with the volume of a member's claim; undefined when it is as asked for. */
 export function volumeFault(cluster: ClusterFacts, claim: ClaimFacts): string | undefined {
-  if (!claim.owned || cluster.status.storage?.kind !== 'PersistentVolumeClaim') return undefined;
+  if (cluster.status.storage?.kind !== 'PersistentVolumeClaim') return undefined;
   const wanted = classAskedFor(cluster);
   const { storageClassName: actual = '' } = claim;
   if (wanted !== undefined && isOfOtherClass(cluster, claim, wanted))

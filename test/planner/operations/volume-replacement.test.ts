@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, StorageStatus } from '../../../src/api/schemas/types.ts';
-import { outdatedVolumes } from '../../../src/planner/checks/outdated-volumes.ts';
+import {
+  outdatedVolumes,
+  volumesAskedFor,
+  volumesRecorded,
+} from '../../../src/planner/checks/outdated-volumes.ts';
 import { recordedStorage } from '../../../src/planner/checks/recorded-storage.ts';
 import type { Decision } from '../../../src/planner/model/decision.ts';
 import type { ClaimFacts, Observation } from '../../../src/planner/model/observation.ts';
@@ -18,6 +22,7 @@ import {
   aRunningStatus,
   idOf,
   namesOf,
+  NOW,
 } from '../../worlds/builders.ts';
 
 interface Given {
@@ -175,6 +180,51 @@ describe('a member with such a volume', () => {
   it('stays while nothing can be done with the specification', () => {
     const spec = { pod: { labels: { app: 'other' } } };
     expect(stepsOf(plan(aMove({ spec }), {}))).not.toContain('addLearner');
+  });
+
+  it.each([
+    ['that is under way', { version: '3.6.99' }],
+    ['that waits for a person', { version: '3.6.99', upgrade: { strategy: 'Supervised' } }],
+  ] as const)('stays while there is an upgrade %s', (_, spec) => {
+    const decision = plan(aMove({ spec }), {});
+    expect(stepsOf(decision)).not.toContain('addLearner');
+    expect(stepsOf(decision)).not.toEqual([]);
+  });
+
+  it('is called one of no class where nobody provisions volumes', () => {
+    const decision = plan(aMove({ claim: { storageClassName: '' } }), {});
+    expect(JSON.stringify(decision)).toContain('its volume is of StorageClass \\"\\" (none)');
+  });
+
+  it.each<[object, string]>([
+    [{}, ''],
+    [
+      { storage: { kind: 'PersistentVolumeClaim', storageClassName: 'standard', size: '8Gi' } },
+      '8Gi standard',
+    ],
+  ])('is described by what is recorded where nothing is asked for: %j', (status, described) => {
+    expect(volumesAskedFor(aCluster({ status }))).toBe(described);
+    expect(volumesRecorded(aCluster({ status }))).toBe(described);
+  });
+
+  it.each(['rolloutCluster', 'defragmentMembers'])('stays while %s still has to touch members', type => {
+    const resources = { requests: { cpu: '2' } };
+    const move = aMove({ spec: { pod: { resources } } });
+    const { cluster, pods } = move;
+    const status = { ...cluster.status, operation: { type } };
+    const stamp = type === 'rolloutCluster' ? { stamp: '{"spec":"another"}' } : {};
+    const outdatedPods = pods.map(pod => ({ ...pod, ...stamp }));
+    const request = {
+      kind: 'defragment',
+      target: '',
+      id: 'd',
+      by: 'ana',
+      at: NOW,
+      ids: [idOf('example-1')],
+    } as const;
+    const actor = type === 'defragmentMembers' ? ({ requests: [request] } as unknown as WorkflowState) : {};
+    const decision = plan({ ...move, pods: outdatedPods, cluster: { ...cluster, status } }, actor);
+    expect(decision).not.toMatchObject({ operation: 'replaceMember' });
   });
 
   it('stays while somebody wants members restarted', () => {
