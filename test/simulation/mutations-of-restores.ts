@@ -27,7 +27,7 @@ const ANY_ID = instead(
 export const RESTORE_MUTATIONS: readonly Mutation[] = [
   without(
     'a quorum that can come back since it was approved to give it up is recovered',
-    'lostVolumesAreFoundAfterTheApproval',
+    'lostVolumesAreFoundBeforeTheFence',
     returns(judgeConfirmation, undefined),
   ),
   without(

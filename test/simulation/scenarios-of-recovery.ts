@@ -151,6 +151,19 @@ export const recoveryScenarios = {
       throw new Breach('the recovery was not refused');
   },
 
+  /** They are found when the survivor was examined, and the members are about to be stopped. */
+  async lostVolumesAreFoundBeforeTheFence(scripted: ScriptedWorld) {
+    const names = await loseSight(scripted);
+    const before = idOf(scripted);
+    await scripted.blockedBy('QuorumLostForGood');
+    await scripted.approve();
+    await scripted.until('it is examined', () => restores(scripted).some(({ source }) => source !== undefined));
+    for (const name of names) say(scripted, name, 'Bound');
+    scripted.world.wake();
+    await scripted.rest();
+    if (idOf(scripted) !== before) throw new Breach('a quorum that came back was recovered');
+  },
+
   /** The network between the members is cut, or the operator reaches none: nothing is proved. */
   async networkIsCutBetweenTheMembers(scripted: ScriptedWorld) {
     const { world } = scripted;
