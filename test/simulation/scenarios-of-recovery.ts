@@ -157,7 +157,9 @@ export const recoveryScenarios = {
     const before = idOf(scripted);
     await scripted.blockedBy('QuorumLostForGood');
     await scripted.approve();
-    await scripted.until('it is examined', () => restores(scripted).some(({ source }) => source !== undefined));
+    await scripted.until('it is examined', () =>
+      restores(scripted).some(({ source }) => source !== undefined),
+    );
     for (const name of names) say(scripted, name, 'Bound');
     scripted.world.wake();
     await scripted.rest();
