@@ -251,6 +251,18 @@ describe('volumes', () => {
     const claims = await claimsOf(world, NAMESPACE, 'fixed');
     expect(claims.map(({ metadata }) => metadata.name)).toContain('fixed-1');
     expect(moved.status?.members?.ready).toEqual(['fixed-1']);
+    // A VolumeAttributesClass is changed in place.
+    const { volumeClaimTemplate } = claimOf('standard', '300Mi');
+    const spec = { ...volumeClaimTemplate?.spec, volumeAttributesClassName: 'gold' };
+    await edit({ storage: { volumeClaimTemplate: { spec } } }, 'fixed');
+    await poll(
+      async () => {
+        const [claim] = await claimsOf(world, NAMESPACE, 'fixed');
+        const { volumeAttributesClassName } = (claim?.['spec'] ?? {}) as typeof spec;
+        return claim?.metadata.name === 'fixed-1' && volumeAttributesClassName === 'gold';
+      },
+      { timeoutMs: 60_000 },
+    );
   }, 360_000);
 });
 
