@@ -53,7 +53,7 @@ function findOperation(situation: Situation): Operation {
   if (askedIds(situation, 'replaceMember').length > 0) return 'replaceMember';
   const { members: views } = situation;
   if (departing(situation) !== undefined) return 'replaceMember';
-  if (isForVolumes(situation)) return 'replaceMember';
+  if (isOfHealthy(situation)) return 'replaceMember';
   const learner = views.find(view => view.isLearner)?.name;
   const open = (situation.cluster.status.replacements ?? []).some(
     replacement =>
@@ -62,8 +62,8 @@ function findOperation(situation: Situation): Operation {
   return open ? 'replaceMember' : 'scaleCluster';
 }
 
-/** What the last one left whose volume was outdated is cleared away by the same operation, which records from what to what it leads. */
-function isForVolumes({ cluster: { status } }: Situation): boolean {
+/** What the last one left that was replaced although it was well is cleared away by the same operation, which records from what to what it leads. */
+function isOfHealthy({ cluster: { status } }: Situation): boolean {
   return status.operation?.type === 'replaceMember' && status.operation.from !== undefined;
 }
 
