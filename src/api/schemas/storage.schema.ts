@@ -71,7 +71,9 @@ export const storage = cel(
           medium: z.enum(['', 'Memory']).describe('Empty: the disk of the node. Memory: a tmpfs.').optional(),
           sizeLimit: quantityBetween('16Mi', '1Ti', 'The most that the directory may hold.').optional(),
         })
-        .describe('Requests ephemeral members: deleting a pod then loses the member. Evictions are refused until the operator has replaced it.')
+        .describe(
+          'Requests ephemeral members: deleting a pod then loses the member. Evictions are refused until the operator has replaced it.',
+        )
         .optional(),
       retain: kept(
         z
