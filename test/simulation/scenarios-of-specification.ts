@@ -27,7 +27,7 @@ export const specificationScenarios = {
       scripted.takePod(name);
       scripted.takeClaim(name);
     }
-    await scripted.blockedBy('MemberLost');
+    await scripted.blockedBy('QuorumLostForGood');
     await scripted.pass(200);
   },
 

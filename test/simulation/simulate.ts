@@ -205,6 +205,8 @@ function obey(world: SimWorld): void {
   if (decision.reason === 'Aborted') world.operator.aborted = undefined;
   // Not at once: nodes and volumes may come back.
   if (decision.reason === 'MemberLost' && world.random.chance(0.002)) restoreWhatIsLost(world);
+  if (decision.reason === 'QuorumLostForGood' && consent !== undefined && world.random.chance(0.002))
+    world.operator.approve(consent);
   obeyAboutVersions(world);
   const [, domain] = /^spec\.pod\.ClusterDomain .*: write (\S+) again/.exec(decision.message ?? '') ?? [];
   if (domain !== undefined) world.edit({ pod: { ClusterDomain: domain } });

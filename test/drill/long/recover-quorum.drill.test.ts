@@ -110,7 +110,7 @@ test('two of three volumes are gone for good: what the third has is recovered on
     console.log(
       `first acknowledged write ${seconds(approvedAt)} after the approval, with every operator killed twice`,
     );
-    await page.type('kubectl wait etcdrestore');
+    await page.type('kubectl wait etcdrestore --all');
     await awaitRunning(world, at, PATIENCE_MS);
     expect(await page.type('kubectl get etcd example', command => own(command))).toContain('3/3');
     const written = await journal.stop();
