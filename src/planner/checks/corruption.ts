@@ -87,7 +87,8 @@ function isDifference(situation: Situation, record: DataComparison): boolean {
 
 /** All is well again: nobody is suspected any more. */
 function settled(situation: Situation, record: DataComparison | undefined): DataComparison | undefined {
-  if (record?.suspects === undefined || corruptAlarms(situation).length > 0) return record;
+  const isOpen = record?.suspects !== undefined || record?.alarms !== undefined;
+  if (record === undefined || !isOpen || corruptAlarms(situation).length > 0) return record;
   if (!situation.membership.known || !isAbout(situation, record)) return record;
   if (judged(situation, record).kind !== 'equal') return record;
   const { suspects: _, alarms: __, ...rest } = record;

@@ -450,6 +450,15 @@ describe('the comparison once a day', () => {
     expect(status.history).toBeUndefined();
   });
 
+  it('is part of the history when it ended an alarm, and nothing of that is left', () => {
+    const operation = { type: 'compareData', startedAt: BEFORE };
+    const before = reported({ hashes: ['a', 'a', 'a'], alarms: [CORRUPT('a9')] }).dataComparison!;
+    expect(before.alarms).toEqual(['a9']);
+    const status = reported({ hashes: ['a', 'a', 'a'], status: { operation, dataComparison: before } });
+    expect(status.history?.[0]).toMatchObject({ type: 'compareData', outcome: 'Succeeded' });
+    expect(status.dataComparison?.alarms).toBeUndefined();
+  });
+
   it('is not made of one member', () => {
     expect(steps({ hashes: ['a'], fresh: false, now: '2026-11-21T10:00:30Z' })).toEqual([]);
   });

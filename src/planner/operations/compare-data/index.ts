@@ -138,7 +138,10 @@ export const compareData: OperationRow = {
     corruptAlarms(situation).length === 0 &&
     !isUrgent(situation) &&
     isFresh(situation),
-  isRoutine: situation => !isSuspected(situation),
+  isRoutine: situation => {
+    const { alarms = [], suspects = [] } = situation.cluster.status.dataComparison ?? {};
+    return !isSuspected(situation) && alarms.length === 0 && suspects.length === 0;
+  },
 };
 
 /** Condition DataCorrupt: there only while something speaks for it that members hold different data. */
