@@ -23,7 +23,12 @@ export function consentTo(
 ): Answer {
   const approval = actor.approvals?.find(each => now < each.expiresAt && approves(each, consent));
   if (approval !== undefined) return { approval };
-  return { obstacle: { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent } };
+  return { obstacle: asking(consent, why) };
+}
+
+/** What is reported to users until this is approved. */
+export function asking(consent: Consent, why: Pick<Obstacle, 'reason' | 'message'>): Obstacle {
+  return { ...why, message: `${why.message}; to approve it, ${howTo(consent)}`, consent };
 }
 
 /** The message to send, as users type it. */

@@ -5,84 +5,10 @@ import { type Named, type Recovery, recoveryOf } from '../../../src/planner/chec
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
-import {
-  aClaim,
-  aCluster,
-  aPod,
-  aProbe,
-  aRunningCluster,
-  aRunningStatus,
-  CLUSTER_ID,
-  idOf,
-  LONG_AGO,
-  namesOf,
-  NOW,
-  UNKNOWN_MEMBERSHIP,
-} from '../../worlds/builders.ts';
-
-/** What is known of a member. */
-interface About {
-  /** Its claim and its pod are gone. */
-  readonly lost?: true;
-  /** What it says; absent: nothing. */
-  readonly revision?: number;
-  readonly index?: number;
-  readonly leader?: string;
-  readonly pod?: Partial<PodFacts>;
-  readonly noPod?: true;
-  readonly learner?: true;
-  readonly never?: true;
-  readonly seen?: number;
-}
+import { aClaim, aCluster, aRunningCluster, CLUSTER_ID, idOf, LONG_AGO, NOW } from '../../worlds/builders.ts';
+import { type About, without } from '../../worlds/without-quorum.ts';
 
 const TROUBLE = { reason: 'CrashLoopBackOff', message: 'wal: crc mismatch' };
-
-/** A cluster without a quorum, one row for each member. */
-function without(abouts: readonly About[], given: Partial<Observation> = {}): Observation {
-  const names = namesOf(abouts.length);
-  const about = (name: string): About => abouts[names.indexOf(name)] ?? {};
-  const status = {
-    ...aRunningStatus(abouts.length),
-    members: { details: names.map(name => ({ name, health: 'Unknown' as const })) },
-    lastSeen: names
-      .filter(name => about(name).never !== true)
-      .map(name => ({
-        name,
-        id: idOf(name),
-        time: LONG_AGO,
-        revision: String(about(name).seen ?? 40),
-        raftTerm: '2',
-        raftIndex: '12',
-        ...(about(name).learner && { learner: true }),
-      })),
-  };
-  const answering = names.filter(name => about(name).revision !== undefined);
-  return aRunningCluster(
-    {
-      cluster: aCluster({ spec: { size: abouts.length }, status }),
-      membership: UNKNOWN_MEMBERSHIP,
-      pods: names
-        .filter(name => about(name).lost !== true && about(name).noPod !== true)
-        .map(name => aPod({ name, ready: false, ...about(name).pod })),
-      claims: names.filter(name => about(name).lost !== true).map(name => aClaim({ name })),
-      probes: Object.fromEntries(
-        answering.map(name => [
-          name,
-          aProbe({
-            name,
-            leaderId: about(name).leader,
-            isLearner: about(name).learner === true,
-            revision: String(about(name).revision),
-            raftIndex: String(about(name).index ?? 12),
-            read: { ok: false, message: 'no leader' },
-          }),
-        ]),
-      ),
-      ...given,
-    },
-    abouts.length,
-  );
-}
 
 const judge = (observation: Observation, named: Named = {}) =>
   recoveryOf(situationOf(observation, {}), named);
@@ -254,6 +180,19 @@ describe('the survivor', () => {
     expect(faultOf(without([lost, lost, lost, { revision: 41 }, {}]))).toContain(
       'example-4 does not answer, its pod is Running, its claim is Bound: its data may be newer',
     );
+  });
+
+  it('is none that says nothing of its revision', () => {
+    const observation = without([{ lost: true }, { lost: true }, { revision: 41 }]);
+    const { 'example-2': said } = observation.probes;
+    const { revision: _, ...silent } = said as { revision?: string };
+    expect(faultOf({ ...observation, probes: { 'example-2': silent as never } })).toContain('example-2 answers');
+  });
+
+  it('is the first of two with the higher index, in whatever order they are looked at', () => {
+    const lost = { lost: true } as const;
+    const rows = [lost, lost, lost, { revision: 41, index: 10 }, { revision: 41, index: 9 }];
+    expect(recovered(without(rows)).survivor.name).toBe('example-3');
   });
 
   it('is none that is a learner: it does not count for a quorum', () => {

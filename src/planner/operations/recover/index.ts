@@ -3,7 +3,7 @@
  * given up. What is approved becomes an EtcdRestore from that member, which is carried out, aborted and undone like any other. Pure.
  */
 import { serialOf } from '../../../api/names.ts';
-import { consentTo } from '../../checks/consent.ts';
+import { asking, consentTo } from '../../checks/consent.ts';
 import { givenUpIn, idsOf, type Recovery, recoveryOf, windowOf } from '../../checks/recovery.ts';
 import { blocked, type Consent, type Decision, operate } from '../../model/decision.ts';
 import type { OperationRow } from '../../model/operation.ts';
@@ -44,12 +44,7 @@ export function planRecovery(situation: Situation): Decision | undefined {
   const { recovery } = offered;
   const message = `a quorum of ${situation.cluster.name} cannot come back (${lossesOf(recovery)}), and nothing is done about it without an approval. A new cluster can be made of the data of ${recovery.survivor.name}; ${windowOf(recovery)}. See all of it with "kubectl etcd recover ${situation.cluster.name} ${recovery.survivor.name}"`;
   // Whoever approved of exactly this was heard above.
-  const answer = consentTo({ actor: {}, now: situation.now }, consentFor(recovery), {
-    reason: 'QuorumLostForGood',
-    message,
-  });
-  // v8 ignore next -- nobody approves there
-  const obstacle = 'obstacle' in answer ? answer.obstacle : { reason: 'QuorumLostForGood' as const, message };
+  const obstacle = asking(consentFor(recovery), { reason: 'QuorumLostForGood', message });
   return blocked(obstacle, [stepFor(situation, recovery, undefined)]);
 }
 
