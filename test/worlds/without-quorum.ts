@@ -74,4 +74,3 @@ export function without(abouts: readonly About[], given: Partial<Observation> = 
     abouts.length,
   );
 }
-

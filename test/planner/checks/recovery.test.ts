@@ -186,7 +186,9 @@ describe('the survivor', () => {
     const observation = without([{ lost: true }, { lost: true }, { revision: 41 }]);
     const { 'example-2': said } = observation.probes;
     const { revision: _, ...silent } = said as { revision?: string };
-    expect(faultOf({ ...observation, probes: { 'example-2': silent as never } })).toContain('example-2 answers');
+    expect(faultOf({ ...observation, probes: { 'example-2': silent as never } })).toContain(
+      'example-2 answers',
+    );
   });
 
   it('is the first of two with the higher index, in whatever order they are looked at', () => {

@@ -27,7 +27,13 @@ const approved = (ids: readonly string[], id: string | number = 'Ab-12'): Workfl
 const planned = (observation: Observation, actor: WorkflowState = {}) =>
   planRecovery(situationOf(observation, actor));
 const RESTORE: RestoreOfCluster = {
-  ...{ name: 'example-recovery-1-ab12', uid: 'u', createdAt: NOW, revisionBump: 0, confirmClusterId: CLUSTER_ID },
+  ...{
+    name: 'example-recovery-1-ab12',
+    uid: 'u',
+    createdAt: NOW,
+    revisionBump: 0,
+    confirmClusterId: CLUSTER_ID,
+  },
 };
 const REFUSAL = { kind: 'refused', reason: 'QuorumMayReturn', message: 'no' } as const;
 
@@ -40,7 +46,9 @@ describe('what is offered', () => {
       consent: { operation: 'recoverQuorum', ids: IDS },
       plan: [{ kind: 'requestRecovery' }],
     });
-    expect(decision?.kind === 'blocked' && decision.message).toMatch(/at least 2 revisions, 42 to 43, are lost/);
+    expect(decision?.kind === 'blocked' && decision.message).toMatch(
+      /at least 2 revisions, 42 to 43, are lost/,
+    );
   });
 
   it('is nothing while a restore waits, or a name of ours is taken', () => {
@@ -77,7 +85,9 @@ describe('an approval', () => {
   });
 
   it('begins nothing when a member may come back', () => {
-    expect(planned(without([{ lost: true }, { noPod: true }, { revision: 41 }]), approved(IDS))).toBeUndefined();
+    expect(
+      planned(without([{ lost: true }, { noPod: true }, { revision: 41 }]), approved(IDS)),
+    ).toBeUndefined();
   });
 });
 
@@ -128,7 +138,9 @@ describe('a request', () => {
 
   it('that names all of it becomes an approval, once', () => {
     const { holds, changes } = settle(request());
-    expect(holds?.approvals).toMatchObject([{ operation: 'recoverQuorum', ids: IDS, by: 'ada', request: 'r-uid' }]);
+    expect(holds?.approvals).toMatchObject([
+      { operation: 'recoverQuorum', ids: IDS, by: 'ada', request: 'r-uid' },
+    ]);
     expect(changes).toMatchObject([{ outcome: { state: 'done', ids: IDS } }]);
     const status = { ...LOST.cluster.status, userRequests: holds };
     const cluster = { ...LOST.cluster, status } as Observation['cluster'];
@@ -137,13 +149,21 @@ describe('a request', () => {
   });
 
   it('that was accepted before its approval was written is approved as it was accepted', () => {
-    const asked = { ...request(), status: { phase: 'Accepted' as const, workflowID: 'w', ids: IDS, message: 'm' } };
+    const asked = {
+      ...request(),
+      status: { phase: 'Accepted' as const, workflowID: 'w', ids: IDS, message: 'm' },
+    };
     expect(settle(asked).holds?.approvals).toMatchObject([{ ids: IDS }]);
   });
 
   it.each<[string, EtcdRequest, Partial<Observation>, string]>([
     ['while an EtcdRestore waits', request(), { restores: [RESTORE] }, 'comes first'],
-    ['that gives up somebody else', request({ givenUp: [...FACTS.givenUp, 'ff'] }), {}, 'ff is no other member'],
+    [
+      'that gives up somebody else',
+      request({ givenUp: [...FACTS.givenUp, 'ff'] }),
+      {},
+      'ff is no other member',
+    ],
     ['of another window', request({ lastRevision: 42 }), {}, 'the highest revision that was observed is 43'],
   ])('%s is refused', (_, asked, given, why) => {
     const [change] = settle(asked, given).changes;
