@@ -17,7 +17,7 @@ const OPERATION = 'replaceMember';
 
 type Differing = Extract<Verdict, { kind: 'differs' | 'undecided' }>;
 
-/** What of the cluster is not as the person who asked takes it to be, and what else stands in the way. */
+/** What is looked at before every replacement (replace.ts). */
 export interface Replacing {
   readonly successorMayCome: (situation: Situation, views: readonly MemberView[]) => Obstacle | undefined;
   readonly tooManyThisHour: (situation: Situation, view: MemberView) => Obstacle | undefined;
