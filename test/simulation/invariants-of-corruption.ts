@@ -54,12 +54,14 @@ export function mayGoForItsData(world: CorruptionWorld, row: Row, attempt: Attem
   );
 }
 
-/** Why CORRUPT must stay: members take writes again that do not hold the same. */
+/** Why CORRUPT must stay: members take writes again that do not hold the same, and nobody has said that they may. */
 export function faultOfCorruptDisarm(
   world: CorruptionWorld,
   clusterId: string,
-  { lookedAt }: Attempt,
+  { lookedAt, step }: Attempt,
 ): string | undefined {
+  if (step?.plannedUpon?.approvals?.some(({ ids }) => ids.some(id => id.startsWith('CORRUPT of '))))
+    return undefined;
   const leader = [...world.etcd.processes.values()].find(
     each => each.isLeader && each.clusterId === clusterId,
   );

@@ -132,6 +132,31 @@ describe('members that may come back', () => {
     );
   });
 
+  it('are named with the nodes of their volumes, whether these exist or nobody knows', () => {
+    const claims = [undefined, true].map((exists, index) =>
+      aClaim({ name: `example-${index}`, home: { node: `node-${index}`, exists } }),
+    );
+    const fault = faultOf(
+      without([{}, {}, { revision: 41 }], { claims: [...claims, aClaim({ name: 'example-2' })] }),
+    );
+    expect(fault).toContain('its volume is on Node node-0, which may exist');
+    expect(fault).toContain('its volume is on Node node-1, which exists');
+  });
+
+  it('are not given up with the survivor itself, whatever a person names', () => {
+    const examined = {
+      member: 'example-2',
+      memberId: idOf('example-2'),
+      claimUid: 'claim-example-2',
+      revision: 41,
+    };
+    const found = recovered(without([{ lost: true }, { lost: true }, { revision: 41 }]), {
+      givenUp: [idOf('example-2')],
+      examined,
+    });
+    expect(found.survivor.name).toBe('example-2');
+  });
+
   const gone = { givenUp: [idOf('example-0'), idOf('example-1')] };
 
   it.each<[string, Partial<PodFacts>]>([

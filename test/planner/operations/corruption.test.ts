@@ -4,6 +4,8 @@ import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schema
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { HashFact, Observation } from '../../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
+import { differingPods } from '../../../src/planner/operations/compare-data/index.ts';
+import { comparison } from '../../../src/planner/operations/membership/corrupt.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
@@ -377,6 +379,16 @@ describe('CORRUPT', () => {
       step: { kind: 'disarmCorrupt' },
       approval: 1,
     });
+    // What is compared once more before uses no approval up.
+    const old = {
+      ...equal,
+      alarms,
+      fresh: false,
+      status: { dataComparison: reported({ ...equal, alarms }).dataComparison! },
+    };
+    const again = decided(old, actor);
+    expect(again).toMatchObject({ step: { kind: 'compareKeys' } });
+    expect(again).not.toHaveProperty('approval', 1);
   });
 
   it('stands while a member does not answer, and members are compared again every five minutes', () => {
@@ -415,6 +427,17 @@ describe('a comparison that did not come about', () => {
     };
     expect(reported(given).dataComparison).toMatchObject({ comparedAt: '2026-11-21T09:00:00Z' });
     expect(corrupt(given)).toMatchObject({ reason: 'MemberDiffers' });
+    expect(reported({ ...given, alarms: [CORRUPT('a2')] }).dataComparison).toMatchObject({
+      comparedAt: '2026-11-21T09:00:00Z',
+      alarms: ['a2'],
+    });
+  });
+
+  it('takes no member off the clients, and is made of nobody while nobody answers', () => {
+    const situation = situationOf(world({ hashes: ['a', 'a', 'a'] }), {});
+    expect(differingPods(situation)).toEqual([]);
+    const silent = situationOf(world({ hashes: ['silent', 'silent', 'silent'] }), {});
+    expect(comparison(silent)).toEqual([]);
   });
 });
 

@@ -37,6 +37,22 @@ const RESTORE: RestoreOfCluster = {
 };
 const REFUSAL = { kind: 'refused', reason: 'QuorumMayReturn', message: 'no' } as const;
 
+describe('the operation', () => {
+  it('is over when the EtcdRestore that it has made is there, or has ended', () => {
+    const reached = (restores: readonly RestoreOfCluster[], restoresEnded: readonly string[] = []) =>
+      recoverQuorum.isReached?.(
+        situationOf({ ...LOST, restores, restoresEnded }, {}),
+        { type: 'recoverQuorum', startedAt: NOW, goal: RESTORE.name } as never,
+        undefined,
+      );
+    const survivor = { member: 'example-2', memberID: 'a2', claimUID: 'c', revision: 41, givenUp: [] };
+    expect(reached([])).toBe(false);
+    expect(reached([RESTORE])).toBe(false);
+    expect(reached([{ ...RESTORE, survivor }])).toBe(true);
+    expect(reached([], [RESTORE.name])).toBe(true);
+  });
+});
+
 describe('what is offered', () => {
   it('names every fact, and begins nothing', () => {
     const decision = planned(LOST);
