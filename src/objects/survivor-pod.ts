@@ -13,9 +13,9 @@ import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
 import { SEED_POD_LABELS } from './seed-pod.ts';
 
 /** Where the volume of the survivor is seen, read-only. */
-export const SURVIVOR_PATH = '/survivor';
+const SURVIVOR_PATH = '/survivor';
 /** Its data there. */
-export const SURVIVOR_DATA_DIR = DATA_DIR.replace(VOLUME_PATH, SURVIVOR_PATH);
+const SURVIVOR_DATA_DIR = DATA_DIR.replace(VOLUME_PATH, SURVIVOR_PATH);
 /** The container whose termination message is the report. */
 export const SURVIVOR_COPIER = 'copy-survivor';
 /** The volume of the pod that is the claim of the survivor. */

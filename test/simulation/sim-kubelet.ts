@@ -365,7 +365,7 @@ function claimOf(pod: KubeObject, of = 'data'): string | undefined {
 }
 
 /** A pod that is no member: it takes over, or looks at, the data of one that survived. */
-export function isCopier(pod: KubeObject): boolean {
+function isCopier(pod: KubeObject): boolean {
   const { containers = [] } = pod['spec'] as { readonly containers?: readonly { readonly name: string }[] };
   return containers.some(({ name }) => name === SURVIVOR_COPIER);
 }

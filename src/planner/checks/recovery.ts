@@ -35,7 +35,7 @@ export interface Recovery {
 }
 
 /** The survivor of a recovery that was approved and examined: its members are being stopped, and answer no more. */
-export interface Examined {
+interface Examined {
   readonly member: string;
   readonly memberId: string;
   readonly claimUid: string;
@@ -58,7 +58,7 @@ export type RecoveryJudgement =
     };
 
 /** A member that does not answer, and whose volume is in use on this node. */
-export interface ToInspect {
+interface ToInspect {
   readonly member: string;
   readonly claimUid: string;
   readonly node: string;

@@ -10,7 +10,7 @@ import type { AnsweredProbe } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** What is known of one member. */
-export type LastSeen = NonNullable<EtcdClusterStatus['lastSeen']>[number];
+type LastSeen = NonNullable<EtcdClusterStatus['lastSeen']>[number];
 
 const PACE_MS = 60_000;
 

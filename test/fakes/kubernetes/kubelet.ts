@@ -308,7 +308,7 @@ function restoring(pod: KubeObject): { readonly args: string[] } | undefined {
 }
 
 /** Whether the pod takes over the data of a survivor. */
-export function isCopier(pod: KubeObject): boolean {
+function isCopier(pod: KubeObject): boolean {
   return (pod['spec'] as PodSpec).containers.some(({ name }) => name === SURVIVOR_COPIER);
 }
 
