@@ -61,7 +61,8 @@ function faultOfStop(look: Look, row: Row, step: Restart): string | undefined {
 /** Its only complaint is that its database is full, which a larger quota cures. */
 export function isFull(look: Look, row: Row): boolean {
   const probe = look.observation.probes[nameOf(row)];
-  return probe?.answered === true && probe.read.ok && probe.errors.every(error => error.includes('NOSPACE'));
+  if (probe?.answered !== true || probe.memberId !== row.id) return false;
+  return probe.read.ok && probe.errors.every(error => error.includes('NOSPACE'));
 }
 
 /** Members of one release that have compacted alike hold the same keys (op-guide/data_corruption). */

@@ -162,11 +162,14 @@ function faultOfRecovery(
     : `${left.join(', ')} are not proved lost, and are a quorum of ${voters.length}`;
 }
 
-/** etcd refuses to add while a voter is away, and a dead voter is removed first (runtime-configuration, "Strict reconfiguration"). */
+/**
+ * etcd refuses to add while a voter is away, and a dead voter is removed first (runtime-configuration, "Strict reconfiguration"). Without space it
+ * refuses keys and leases, not members (server/etcdserver/apply.go, applierV3Capped).
+ */
 function faultOfAdd(look: Look, { member, peerUrl }: Of<'addLearner'>): string | undefined {
   const { rows, voters, observation } = look;
   if (rows.length === 0) return 'the members are not known';
-  const unwell = voters.find(row => !isWell(look, row));
+  const unwell = voters.find(row => !isWell(look, row) && !isFull(look, row));
   if (unwell !== undefined) return `voter ${nameOf(unwell)} is not seen well, and was not removed`;
   // One learner at a time (membership/cluster.go, maxLearners).
   if (rows.some(({ isLearner }) => isLearner)) return 'somebody else is still joining';
@@ -195,7 +198,7 @@ function faultOfDisarm({ rows, observation: { probes } }: Look): string | undefi
 function faultOfPromotion(look: Look, { id }: Of<'promoteLearner'>): string | undefined {
   const row = look.rows.find(candidate => candidate.id === id);
   if (row?.isLearner !== true) return 'it is no learner';
-  const unwell = look.voters.find(other => !isWell(look, other));
+  const unwell = look.voters.find(other => !isWell(look, other) && !isFull(look, other));
   if (unwell !== undefined) return `voter ${nameOf(unwell)} is not seen well`;
   const pod = look.pod(nameOf(row));
   if (pod === undefined || pod.deleting) return 'it has no pod that stays';
