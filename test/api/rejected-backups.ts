@@ -186,7 +186,7 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
 
 const store = { backupStorageType: 'S3', s3: { path: 'bucket/etcd' } };
 const target = { etcdCluster: { name: 'example' } };
-const ONE_BACKUP = 'exactly one of backupRef and backupStorageType must be given';
+const ONE_BACKUP = 'exactly one of backupRef, backupStorageType and survivor must be given';
 const AT = 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z';
 
 export const REJECTED_RESTORES: readonly Rejected[] = [
