@@ -436,6 +436,10 @@ describe('a comparison that did not come about', () => {
   it('takes no member off the clients, and is made of nobody while nobody answers', () => {
     const situation = situationOf(world({ hashes: ['a', 'a', 'a'] }), {});
     expect(differingPods(situation)).toEqual([]);
+    const seen = world({ hashes: ['a', 'a', 'b'] });
+    const going = seen.pods.map(pod => (pod.name === 'example-2' ? { ...pod, deleting: true } : pod));
+    expect(differingPods(situationOf({ ...seen, pods: going }, {}))).toEqual([]);
+    expect(differingPods(situationOf(seen, {}))).toMatchObject([{ name: 'example-2' }]);
     const silent = situationOf(world({ hashes: ['silent', 'silent', 'silent'] }), {});
     expect(comparison(silent)).toEqual([]);
   });

@@ -51,6 +51,21 @@ describe('the operation', () => {
     expect(reached([{ ...RESTORE, survivor }])).toBe(true);
     expect(reached([], [RESTORE.name])).toBe(true);
   });
+
+  it('is named after the EtcdRestore that it has made, and not after another one', () => {
+    const survivor = { member: 'example-2', memberID: 'a2', claimUID: 'c', revision: 41, givenUp: [] };
+    const goal = (restores: readonly RestoreOfCluster[]) =>
+      recoverQuorum.goal?.(situationOf({ ...LOST, restores }, {}), 'before');
+    const source = {
+      location: 'survivor://shop/example-2',
+      size: 1,
+      snapshotSize: 1,
+      sha256: '',
+      compression: 'none',
+    } as const;
+    expect(goal([{ ...RESTORE, source }])).toBe('before');
+    expect(goal([{ ...RESTORE, source, survivor }])).toBe(RESTORE.name);
+  });
 });
 
 describe('what is offered', () => {
