@@ -177,12 +177,13 @@ describe('a member that clients were led away from is led to again', () => {
   });
 });
 
-it('a member that does not start with its new version is given the former one before a pause', () => {
+/** In the middle of an upgrade that the specification pauses, example-2 does not start with the new version. */
+function failing(upgrade: EtcdClusterSpec['upgrade'] = {}) {
   const to = VERSION.replace(/\d+$/, patch => String(Number(patch) + 1));
   const trouble = { reason: 'ImagePullBackOff', message: 'no such image' };
   const observation = aRunningCluster({
     cluster: aCluster({
-      spec: { version: to, paused: true },
+      spec: { version: to, paused: true, upgrade },
       status: { ...aRunningStatus(), targetVersion: to, ...recorded('upgradeCluster') },
     }),
     pods: namesOf(3).map(name =>
@@ -193,10 +194,18 @@ it('a member that does not start with its new version is given the former one be
     ),
   });
   const silent = { answered: false, failure: 'refused', message: '' } as never;
-  const decision = plan({ ...observation, probes: { ...observation.probes, 'example-2': silent } }, {});
+  return plan({ ...observation, probes: { ...observation.probes, 'example-2': silent } }, {});
+}
+
+it('a member that does not start with its new version is given the former one before a pause', () => {
+  const decision = failing();
   expect(decision).toMatchObject({ kind: 'operate', operation: 'upgradeCluster', closes: true });
   expect(decision.kind === 'operate' && decision.step).toMatchObject({
     member: 'example-2',
     uid: 'pod-example-2',
   });
+});
+
+it('a member that does not start with its new version stays as it is where nothing is to be rolled back', () => {
+  expect(failing({ rollbackOnFailure: false }).kind).not.toBe('operate');
 });
