@@ -90,12 +90,14 @@ class S3Protocol implements Protocol {
   readonly parallel = PARALLEL;
   readonly #bucket: string;
   readonly #client: S3Client;
+  readonly #isAws: boolean;
   readonly #translation: ReturnType<typeof translationOf>;
 
   constructor(options: S3Options) {
     this.#bucket = options.bucket;
     this.location = `s3://${options.bucket}`;
     this.#client = new S3Client(clientConfig(options));
+    this.#isAws = options.endpoint === undefined;
     boundAnswers(this.#client, options.http.memory);
     this.#translation = translationOf(CODES, options);
   }
@@ -144,7 +146,7 @@ class S3Protocol implements Protocol {
 
   async putWhole({ key, putId }: NewObject, bytes: Buffer, abortSignal: AbortSignal): Promise<void> {
     const asked = { ...this.#named(key), IfNoneMatch: '*', Metadata: { putid: putId } };
-    const object = { ...asked, Body: bytes, ContentMD5: md5Of(bytes) };
+    const object = { ...asked, Body: bytes, ...this.#checksum(bytes) };
     await this.#client.send(new PutObjectCommand(object), { abortSignal });
   }
 
@@ -155,7 +157,7 @@ class S3Protocol implements Protocol {
     const parts: { PartNumber: number; ETag: string | undefined; [checksum: string]: unknown }[] = [];
     return {
       part: async ({ number, bytes }, within) => {
-        const part = { ...upload, PartNumber: number, Body: bytes, ContentMD5: md5Of(bytes) };
+        const part = { ...upload, PartNumber: number, Body: bytes, ...this.#checksum(bytes) };
         const { ETag, ChecksumCRC32 } = await this.#client.send(new UploadPartCommand(part), {
           abortSignal: within,
         });
@@ -223,6 +225,11 @@ class S3Protocol implements Protocol {
     await this.#client.send(new AbortMultipartUploadCommand(upload), { abortSignal });
   }
 
+  /** A bucket with object lock takes nothing without a checksum. Every server knows this one; to AWS the SDK sends another one. */
+  #checksum(bytes: Uint8Array): { readonly ContentMD5?: string } {
+    return this.#isAws ? {} : { ContentMD5: createHash('md5').update(bytes).digest('base64') };
+  }
+
   #named(key: string): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.#bucket, Key: key };
   }
@@ -275,11 +282,6 @@ function boundAnswers({ middlewareStack }: S3Client, memory: StoreShare): void {
     // Next to the connection, before anything is read.
     { step: 'deserialize', priority: 'low' },
   );
-}
-
-/** A bucket with object lock takes nothing without a checksum, and this is the one that every server knows. */
-function md5Of(bytes: Buffer): string {
-  return createHash('md5').update(bytes).digest('base64');
 }
 
 function isCredentialsError(error: unknown): boolean {
