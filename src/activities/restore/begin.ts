@@ -36,7 +36,7 @@ export async function examineBackup(
   }
 }
 
-/** Asks the survivor once more what it has, and records it in the place of a backup: nobody is stopped before that. */
+/** Asks the survivor for its revision again, and records that in the place of a backup. No member is stopped before that. */
 export async function examineSurvivor(
   deps: Dependencies,
   ref: RestoreRef,

@@ -10,8 +10,8 @@ interface NodeSpec {
 }
 
 /**
- * Why pods are to leave it, in words; undefined when nothing says so. `kubectl drain` cordons a node before it evicts the first pod, and
- * nobody else is told of an eviction that a PodDisruptionBudget refuses.
+ * Why pods are to leave it, in words; undefined when nothing says so. `kubectl drain` cordons a node before it evicts the first pod. An
+ * eviction that a PodDisruptionBudget refuses leaves no other trace.
  */
 export function whyLeft(node: object): string | undefined {
   const { spec = {} } = node as { readonly spec?: NodeSpec };

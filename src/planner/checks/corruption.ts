@@ -85,7 +85,7 @@ function isDifference(situation: Situation, record: DataComparison): boolean {
   return isAbout(situation, record) && ['differs', 'undecided'].includes(judged(situation, record).kind);
 }
 
-/** All is well again: nobody is suspected any more. */
+/** The record without suspects, when all members hold the same data and no alarm stands. */
 function settled(situation: Situation, record: DataComparison | undefined): DataComparison | undefined {
   const isOpen = record?.suspects !== undefined || record?.alarms !== undefined;
   if (record === undefined || !isOpen || corruptAlarms(situation).length > 0) return record;

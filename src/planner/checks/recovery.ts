@@ -112,7 +112,7 @@ export function recoveryOf(situation: Situation, named: Named = {}): RecoveryJud
   };
 }
 
-/** What nothing can be recovered over, whoever is lost. */
+/** Why this cluster cannot be recovered, whichever members are lost. */
 function faultOfCluster(situation: Situation): string | undefined {
   const { cluster, membership, probes } = situation;
   const { status, name } = cluster;
@@ -156,7 +156,7 @@ function goneFor(
   if (named.givenUp?.includes(id) !== true || id === '') return undefined;
   const { examined } = named;
   if (examined?.memberId === id) return undefined;
-  // Whoever was stopped for the recovery is not started again: what was said of it when it was approved holds.
+  // A member that was stopped for the recovery is not started again, so what was approved of it still holds.
   if (examined !== undefined && isStopped(view.pod) && isStopped(podOf(situation, examined.member)))
     return 'a person gave it up, and it is stopped';
   return doesNotRun(view.pod)
