@@ -6,10 +6,10 @@
 import { API_VERSION } from '../api/names.ts';
 import { DATA_DIR, VOLUME_PATH } from './etcd-arguments.ts';
 import type { PodPlace } from './claim-store.ts';
-import { ETCD_CONTAINER } from './containers.ts';
+import { etcdBeside, HELPER_CONTAINER } from './etcd-beside.ts';
 import type { RawObject } from '../api/schemas/types.ts';
 import { helperResources } from './helper-resources.ts';
-import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
+import { WORK_POD } from './security.ts';
 import { SEED_POD_LABELS } from './seed-pod.ts';
 
 /** Where the volume of the survivor is seen, read-only. */
@@ -107,7 +107,6 @@ export function inspectionPod(of: InspectionPod) {
 
 /** @param onto what the copy is written to */
 function workOf({ claim, revision, images, resources }: Work, onto: object) {
-  const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY };
   return {
     // The image of etcd has no shell: its program is seen through its process.
     shareProcessNamespace: true,
@@ -123,21 +122,9 @@ function workOf({ claim, revision, images, resources }: Work, onto: object) {
           { name: 'data', mountPath: VOLUME_PATH },
           { name: SURVIVOR_VOLUME, mountPath: SURVIVOR_PATH, readOnly: true },
         ],
-        ...shared,
+        ...HELPER_CONTAINER,
       },
-      {
-        name: ETCD_CONTAINER,
-        image: images.etcd,
-        // Does nothing, and lasts as long as the pod: nobody connects to it, and it connects to nobody.
-        command: ['/usr/local/bin/etcd'],
-        args: ['gateway', 'start', '--endpoints=127.0.0.1:1', '--listen-addr=127.0.0.1:23790'],
-        resources: helperResources(
-          { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } },
-          resources,
-        ),
-        terminationMessagePolicy: 'FallbackToLogsOnError',
-        ...shared,
-      },
+      etcdBeside(images.etcd, resources),
     ],
     volumes: [
       { name: 'data', ...onto },

@@ -13,10 +13,10 @@ import {
   STREAMING_ENV,
   STREAMING_FLAGS,
 } from './claim-store.ts';
-import { ETCD_CONTAINER } from './containers.ts';
+import { etcdBeside, HELPER_CONTAINER } from './etcd-beside.ts';
 import type { RawObject } from '../api/schemas/types.ts';
 import { helperResources } from './helper-resources.ts';
-import { CONTAINER_SECURITY, WORK_POD } from './security.ts';
+import { WORK_POD } from './security.ts';
 
 /** Where the container finds its scratch. */
 export const SCRATCH_FOLDER = '/scratch';
@@ -46,7 +46,6 @@ const STARTING_BYTES = 256 * 1024 * 1024;
 export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
   const { images, level, revision, secondsLeft, place, resources } = of;
   const scratch = scratchBytes(of);
-  const shared = { imagePullPolicy: 'IfNotPresent', securityContext: CONTAINER_SECURITY };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -74,21 +73,9 @@ export function verifyPod(owner: ClaimStoreOwner, of: VerifyPod) {
             { name: 'scratch', mountPath: SCRATCH_FOLDER },
             { name: 'identity', mountPath: IDENTITY_FOLDER, readOnly: true },
           ],
-          ...shared,
+          ...HELPER_CONTAINER,
         },
-        {
-          name: ETCD_CONTAINER,
-          image: images.etcd,
-          // Does nothing, and lasts as long as the pod: nobody connects to it, and it connects to nobody.
-          command: ['/usr/local/bin/etcd'],
-          args: ['gateway', 'start', '--endpoints=127.0.0.1:1', '--listen-addr=127.0.0.1:23790'],
-          resources: helperResources(
-            { requests: { cpu: '10m', memory: '32Mi' }, limits: { memory: '128Mi' } },
-            resources,
-          ),
-          terminationMessagePolicy: 'FallbackToLogsOnError',
-          ...shared,
-        },
+        etcdBeside(images.etcd, resources),
       ],
       volumes: [
         { name: 'scratch', emptyDir: { sizeLimit: `${scratch}` } },

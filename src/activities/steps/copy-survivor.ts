@@ -7,19 +7,21 @@ import {
   survivorPodName,
 } from '../../objects/survivor-pod.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { KubeObject, ObjectRef } from '../../kube/port.ts';
+import type { KubeObject } from '../../kube/port.ts';
 import { readLivingCluster, recordStatus } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
-import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
+import type { PodStatus } from '../observe/pod-trouble.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
-import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import type { WaitOutcome } from '../runtime/poll.ts';
 import type { Perform } from './shared/perform.ts';
-import { createHelper, createVolume, readBoth, recordSeeding } from './shared/seeding.ts';
+import { createHelper, createVolume, helperWorked, readBoth, recordSeeding } from './shared/seeding.ts';
 import { inspectionPodOf, survivorPodOf } from './shared/seed-objects.ts';
 import { stillPlanned } from './shared/still-planned.ts';
+
+const WORK = { container: SURVIVOR_COPIER, endOf };
 
 /** Makes the claim of the first member, has a pod copy the data onto it, and records that it is there. */
 export const copySurvivor: Perform<'copySurvivor', WaitOutcome> = async (deps, ref, step) => {
@@ -33,7 +35,7 @@ export const copySurvivor: Perform<'copySurvivor', WaitOutcome> = async (deps, r
   await createVolume(deps, cluster, step);
   const pod = { ...POD, namespace: ref.namespace, name: survivorPodName(step.member) };
   await createHelper(deps, await survivorPodOf(deps, { cluster, restore, step }));
-  const { end, trouble, outcome } = await worked(deps, pod);
+  const { end, trouble, outcome } = await helperWorked(deps, pod, WORK);
   // Nobody else looks at this pod: what keeps it from starting would be silence.
   if (end === undefined && trouble !== undefined)
     throw finalFailure('SeedFailed', `pod ${pod.name} does not start: ${trouble}`);
@@ -53,7 +55,7 @@ export const inspectSurvivor: Perform<'inspectSurvivor', WaitOutcome> = async (d
   const { cluster } = await stillPlanned(deps, ref, step);
   const pod = { ...POD, namespace: ref.namespace, name: inspectionPodName(step.member) };
   await createHelper(deps, await inspectionPodOf(deps, { cluster, step }));
-  const { end, trouble, outcome } = await worked(deps, pod);
+  const { end, trouble, outcome } = await helperWorked(deps, pod, WORK);
   if (end === undefined && trouble === undefined) return outcome;
   // It uses the volume of a member: gone before anything else is done.
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });
@@ -85,26 +87,6 @@ async function recordInspection(
     time: timestamp(deps.now()),
   };
   await recordStatus(deps.kube, cluster, { survivors: [...others, found] });
-}
-
-/** Waits for the pod's work, as long as a step waits. */
-async function worked(
-  deps: Dependencies,
-  pod: ObjectRef,
-): Promise<{
-  readonly end: End | undefined;
-  readonly trouble: string | undefined;
-  readonly outcome: WaitOutcome;
-}> {
-  let end: End | undefined;
-  let trouble: string | undefined;
-  const outcome = await waitUntil(deps, async () => {
-    const found = await deps.kube.get(pod);
-    end = endOf(found);
-    trouble = found && troubleOfHelper(found, SURVIVOR_COPIER);
-    return end === undefined ? 'notYet' : 'done';
-  });
-  return { end, trouble, outcome };
 }
 
 interface End {

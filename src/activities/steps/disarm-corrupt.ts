@@ -3,7 +3,7 @@ import { observe } from '../observe/observe.ts';
 import { corruptAlarms } from '../../planner/checks/corruption.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { disarmThroughAny } from './disarm-no-space.ts';
+import { disarmThroughAny } from './shared/disarm.ts';
 import type { Perform } from './shared/perform.ts';
 import { stillPlanned } from './shared/still-planned.ts';
 

@@ -1,10 +1,8 @@
 import { ANNOTATION_WRITE_SEEN } from '../../api/names.ts';
-import { messageOf } from '../../api/values/message-of.ts';
 import { bytes } from '../../api/values/sizes.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import type { Situation } from '../../planner/model/situation.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
-import { type Alarm, alarmsIn } from '../../planner/model/alarms.ts';
 import { spaceAlarms } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
 import { observe } from '../observe/observe.ts';
@@ -13,21 +11,11 @@ import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
+import { disarmThroughAny } from './shared/disarm.ts';
 import type { Perform } from './shared/perform.ts';
 import { stillPlanned } from './shared/still-planned.ts';
 
-/** Each takes its time when it does not answer. */
-const MOST_ASKED = 3;
-
 type DisarmNoSpace = StepOf<'disarmNoSpace'>;
-
-interface Disarming {
-  /** Through whom. */
-  readonly members: DisarmNoSpace['members'];
-  /** Whose alarm, in hexadecimal. */
-  readonly id: string;
-  readonly alarm: Alarm['alarm'];
-}
 
 /**
  * Takes NOSPACE back and has a write go through every voter, each of which answers as it applied that write itself: one that refuses shows
@@ -45,42 +33,6 @@ export const disarmNoSpace: Perform<'disarmNoSpace'> = async (deps, ref, step) =
   const message = `disarmed NOSPACE: the largest database has ${bytes(Math.max(...sizes))}, and a write went through ${through}`;
   recordClusterEvent(deps, ref, { reason: 'AlarmDisarmed', message });
 };
-
-/**
- * Through the leader, and through another member where that does not answer: etcd 3.5.3 was seen not to (etcd 17318). It may have taken effect
- * all the same, which is looked at before another one is asked.
- */
-export async function disarmThroughAny(
-  deps: Dependencies,
-  situation: Situation,
-  { members, id, alarm }: Disarming,
-): Promise<void> {
-  const leader = situation.leader?.name;
-  const names = members
-    .map(({ name }) => name)
-    .toSorted((a, b) => Number(b === leader) - Number(a === leader))
-    .slice(0, MOST_ASKED);
-  const failures: string[] = [];
-  for (const member of names) {
-    try {
-      return await onMember(deps, situation, { member, ask: asked => asked.disarm(id, alarm) });
-    } catch (error) {
-      failures.push(messageOf(error));
-      const isGone = await onMember(deps, situation, {
-        member,
-        ask: async asked => !lists((await asked.status()).errors, { id, alarm }),
-      }).catch(() => false);
-      if (isGone) return;
-    }
-  }
-  throw new Error(
-    `${alarm} of member ${id} could not be disarmed through any member; etcd 3.5.3 is known for it, restart the leader if it stays: ${failures.join('; ')}`,
-  );
-}
-
-function lists(errors: readonly string[], { id, alarm }: Pick<Disarming, 'id' | 'alarm'>): boolean {
-  return alarmsIn(errors).some(each => each.memberId === id && each.alarm === alarm);
-}
 
 /** Every member has applied it: each takes writes again only then. */
 async function noneIsLeft(deps: Dependencies, ref: ClusterRef): Promise<void> {

@@ -9,13 +9,13 @@ import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { exitWords, memoryOf } from '../observe/container-exit.ts';
 import { authoritiesNoted } from '../cluster/note-authorities.ts';
 import { placeOf, resourcesOf } from '../runtime/pod-placement.ts';
-import { type PodStatus, troubleOfHelper } from '../observe/pod-trouble.ts';
+import type { PodStatus } from '../observe/pod-trouble.ts';
 import { CLAIM, POD } from '../runtime/kinds.ts';
-import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
+import type { WaitOutcome } from '../runtime/poll.ts';
 import { onLeader } from '../cluster/leader.ts';
 import { stillPlanned } from './shared/still-planned.ts';
 import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './shared/seed-objects.ts';
-import { createHelper, createVolume, readBoth, recordSeeding } from './shared/seeding.ts';
+import { createHelper, createVolume, helperWorked, readBoth, recordSeeding } from './shared/seeding.ts';
 import { createOwned } from './shared/create-owned.ts';
 import { openObject, snapshotIn } from '../backup/examined-object.ts';
 import { endRestorePods } from './shared/restore-pods.ts';
@@ -63,14 +63,7 @@ export const unpackBackup: Perform<'unpackBackup', WaitOutcome> = async (deps, r
   const { cluster, restore } = await readBoth(deps, ref, step);
   const pod = { ...POD, namespace: ref.namespace, name: seedPodName(step.member) };
   await createHelper(deps, await seedPodOf(deps, { cluster, restore, step }));
-  let end: SeedEnd | undefined;
-  let trouble: string | undefined;
-  const outcome = await waitUntil(deps, async () => {
-    const found = await deps.kube.get(pod);
-    end = endOf(found);
-    trouble = found && troubleOfHelper(found, 'finish');
-    return end === undefined ? 'notYet' : 'done';
-  });
+  const { end, trouble, outcome } = await helperWorked(deps, pod, { container: 'finish', endOf });
   // Nobody else looks at this pod: what keeps it from starting would be silence.
   if (end === undefined && trouble !== undefined)
     throw finalFailure('SeedFailed', `pod ${pod.name} does not start: ${trouble}`);

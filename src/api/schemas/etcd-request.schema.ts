@@ -1,7 +1,7 @@
 /** EtcdRequest: the source of its CRD, of `kubectl explain`, and of its types. */
 import * as z from 'zod';
 import { type Action, ACTIONS } from '../actions.ts';
-import { cel, conditions, int32, int64, statusValue, text } from './parts.schema.ts';
+import { cel, conditions, hexId, int32, int64, statusValue, text } from './parts.schema.ts';
 
 /** Those of these actions, as a list of CEL. */
 const listed = (rows: typeof ACTIONS) => `[${rows.map(({ action }) => `'${action}'`).join(', ')}]`;
@@ -24,12 +24,6 @@ const name = (description: string) =>
   cel(text(253, description).min(1), {
     rule: "self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",
     message: 'must be the name of an object in the namespace of the EtcdRequest',
-  });
-
-const hexId = (description: string) =>
-  cel(text(16, description).min(1), {
-    rule: "self.matches('^[0-9a-f]{1,16}$')",
-    message: 'must be an id in lower-case hexadecimal, as etcdctl prints it',
   });
 
 const recovery = z

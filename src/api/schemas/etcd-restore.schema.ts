@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { DEFAULT_REVISION_BUMP } from './default-values.ts';
 import { clusterTemplate } from './etcd-cluster.schema.ts';
-import { cel, conditions, int64, intOrString, statusValue, text } from './parts.schema.ts';
+import { cel, conditions, hexId, int64, intOrString, statusValue, text } from './parts.schema.ts';
 import { blockRules, storeBlocks } from './stores.schema.ts';
 import { STORE_TYPES } from '../stores.ts';
 
@@ -18,12 +18,6 @@ const at = cel(
     message: 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z',
   },
 );
-
-const hexId = (description: string) =>
-  cel(text(16, description).min(1), {
-    rule: "self.matches('^[0-9a-f]{1,16}$')",
-    message: 'must be an id in lower-case hexadecimal, as etcdctl prints it',
-  });
 
 const survivor = z
   .object({

@@ -118,6 +118,14 @@ export function secretName(description: string): z.ZodString {
   });
 }
 
+/** An id of etcd, such as that of a member. */
+export function hexId(description: string): z.ZodString {
+  return cel(text(16, description).min(1), {
+    rule: "self.matches('^[0-9a-f]{1,16}$')",
+    message: 'must be an id in lower-case hexadecimal, as etcdctl prints it',
+  });
+}
+
 /** A duration such as 1h30m. */
 export function duration(description: string): z.ZodString {
   return cel(text(32, description), {

@@ -30,7 +30,6 @@ export async function seedPodOf(
     step,
   }: { readonly cluster: EtcdCluster; readonly restore: EtcdRestore; readonly step: Seed },
 ): Promise<ReturnType<typeof seedPod>> {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
   const { namespace, name, uid } = restore.metadata;
   const member = cluster.status?.incarnation?.members.find(candidate => candidate.name === step.member);
   if (member === undefined)
@@ -39,14 +38,9 @@ export async function seedPodOf(
     restore: { namespace, name, uid },
     member: { name: step.member, peerUrl: member.peerURL, token: step.token },
     claim: step.member,
-    images: {
-      operator: await deps.ownImage(),
-      etcd: etcdImage(config.repository, seedVersion(cluster)),
-    },
     ...(restore.spec.survivor !== undefined && { isDatabase: true }),
     revisionBump: cluster.status?.incarnation?.restore?.revisionBump ?? 0,
-    place: placeOf(cluster),
-    resources: resourcesOf(cluster),
+    ...(await runningAs(deps, cluster)),
   });
 }
 
@@ -59,7 +53,6 @@ export async function survivorPodOf(
     step,
   }: { readonly cluster: EtcdCluster; readonly restore: EtcdRestore; readonly step: Seed },
 ): Promise<ReturnType<typeof survivorPod>> {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
   const { namespace, name, uid } = restore.metadata;
   const { survivor } = restore.spec;
   if (survivor === undefined) throw preconditionChanged(`EtcdRestore ${name} names no survivor`);
@@ -68,12 +61,7 @@ export async function survivorPodOf(
     member: step.member,
     claim: survivor.member,
     revision: survivor.revision,
-    images: {
-      operator: await deps.ownImage(),
-      etcd: etcdImage(config.repository, seedVersion(cluster)),
-    },
-    place: placeOf(cluster),
-    resources: resourcesOf(cluster),
+    ...(await runningAs(deps, cluster)),
   });
 }
 
@@ -85,19 +73,23 @@ export async function inspectionPodOf(
     step,
   }: { readonly cluster: EtcdCluster; readonly step: { readonly member: string; readonly node: string } },
 ): Promise<ReturnType<typeof inspectionPod>> {
-  const config = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
   const { namespace, name, uid } = cluster.metadata;
   return inspectionPod({
     cluster: { namespace, name, uid },
     claim: step.member,
     node: step.node,
-    images: {
-      operator: await deps.ownImage(),
-      etcd: etcdImage(config.repository, seedVersion(cluster)),
-    },
+    ...(await runningAs(deps, cluster)),
+  });
+}
+
+/** With which images, where, and with how much such a pod runs. */
+async function runningAs(deps: Pick<Dependencies, 'ownImage'>, cluster: EtcdCluster) {
+  const { repository } = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
+  return {
+    images: { operator: await deps.ownImage(), etcd: etcdImage(repository, seedVersion(cluster)) },
     place: placeOf(cluster),
     resources: resourcesOf(cluster),
-  });
+  };
 }
 
 /** The first member, on what was restored. It is sealed from the beginning: on an empty volume it refuses. */

@@ -1,6 +1,7 @@
 /** What the steps share that give a restored cluster its first member. */
 import type { EtcdCluster, EtcdRestore } from '../../../api/schemas/types.ts';
 import { isAlreadyExists } from '../../../kube/errors.ts';
+import type { KubeObject, ObjectRef } from '../../../kube/port.ts';
 import { refTo } from '../../../kube/resources.ts';
 import { seedBudget } from '../../../objects/budget.ts';
 import { memberClaim } from '../../../objects/claim.ts';
@@ -8,6 +9,8 @@ import type { seedPod } from '../../../objects/seed-pod.ts';
 import { peerService } from '../../../objects/services.ts';
 import type { inspectionPod, survivorPod } from '../../../objects/survivor-pod.ts';
 import type { StepOf } from '../../../planner/model/step-catalogue.ts';
+import { troubleOfHelper } from '../../observe/pod-trouble.ts';
+import { type WaitOutcome, waitUntil } from '../../runtime/poll.ts';
 import { isControlledBy } from '../../observe/object-facts.ts';
 import { readLivingCluster, recordStatus } from '../../resource/etcd-cluster.ts';
 import { readRestore } from '../../resource/etcd-restore.ts';
@@ -65,6 +68,35 @@ export async function createHelper(
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
   }
+}
+
+/** How far a helper is. */
+interface Progress<End> {
+  /** Undefined: it still works. */
+  readonly end: End | undefined;
+  /** What keeps its container from starting. */
+  readonly trouble: string | undefined;
+  readonly outcome: WaitOutcome;
+}
+
+/** Waits for the work of a helper, as long as a step waits. */
+export async function helperWorked<End>(
+  deps: Dependencies,
+  pod: ObjectRef,
+  {
+    container,
+    endOf,
+  }: { readonly container: string; readonly endOf: (pod: KubeObject | undefined) => End | undefined },
+): Promise<Progress<End>> {
+  let end: End | undefined;
+  let trouble: string | undefined;
+  const outcome = await waitUntil(deps, async () => {
+    const found = await deps.kube.get(pod);
+    end = endOf(found);
+    trouble = found && troubleOfHelper(found, container);
+    return end === undefined ? 'notYet' : 'done';
+  });
+  return { end, trouble, outcome };
 }
 
 /** The cluster and the restore that the step was planned for, when it would be planned again. */

@@ -18,6 +18,16 @@ function withId(member: string, id: string): string {
   return id === UNKNOWN_ID ? member : `${member} (${id})`;
 }
 
+/** An alarm of etcd that is taken back, and the members through which a write is tried then. Ids in hexadecimal. */
+interface Disarm {
+  /**
+   * Of the members that raised it, which may be none any more; `0`: etcd does not say which one did. Empty: it is disarmed already.
+   */
+  readonly alarms: readonly string[];
+  /** `uid`: of its pod. */
+  readonly members: readonly (NamedObject & { readonly id: string })[];
+}
+
 export const MEMBER_STEPS = {
   awaitMembers: row<{ readonly members: readonly string[] }>({
     timing: WAIT_TIMING,
@@ -114,25 +124,15 @@ export const MEMBER_STEPS = {
     plannedAgain: true,
     summary: ({ revision }) => `compact the history before revision ${revision}`,
   }),
-  /** Every member has room: writes are let in again, and one is tried through each of these. Ids in hexadecimal. */
-  disarmNoSpace: row<{
-    /** Of the members that raised it, which may be none any more; empty: it is disarmed already. */
-    readonly alarms: readonly string[];
-    /** `uid`: of its pod. */
-    readonly members: readonly (NamedObject & { readonly id: string })[];
-  }>({
+  /** Every member has room: writes are let in again, and one is tried through each member. */
+  disarmNoSpace: row<Disarm>({
     timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ alarms, members }) =>
       `${alarms.length === 0 ? '' : `disarm NOSPACE of ${list(alarms)}, and `}try a write through ${namesOf(members)}`,
   }),
-  /** What differed is gone: CORRUPT is taken back, and a write is tried through each of these. Ids in hexadecimal. */
-  disarmCorrupt: row<{
-    /** Of the members that etcd raised it of, which may be none any more; `0`: etcd does not say of which. */
-    readonly alarms: readonly string[];
-    /** `uid`: of its pod. */
-    readonly members: readonly (NamedObject & { readonly id: string })[];
-  }>({
+  /** What differed is gone: CORRUPT is taken back, and a write is tried through each member. */
+  disarmCorrupt: row<Disarm>({
     timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ alarms, members }) =>
