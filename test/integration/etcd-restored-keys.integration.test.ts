@@ -1,24 +1,19 @@
 /** How many keys real members say they have, and that a restored one has them at the very revision that it opened with. */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { initialClusterId } from '../../src/etcd/cluster-id.ts';
 import type { EtcdMember } from '../../src/etcd/port.ts';
 import { verifiedSnapshot } from '../../src/etcd/verified-snapshot.ts';
-import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
 import { restoredRevision } from '../../src/planner/operations/restore/revision-bump.ts';
-import { SNAPSHOT_KEY, seedPod } from '../../src/objects/seed-pod.ts';
 import { EtcdProcessCluster } from '../stack/etcd-process.ts';
+import { startSeeded } from '../stack/seeded-member.ts';
 
-const execute = promisify(execFile);
 const port = createEtcdPort();
 const BUMP = 1_000_000_000;
 const KEYS = 20;
@@ -29,30 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Makes the member's data of the snapshot with the arguments of the pod that does it, and starts it. */
-async function restoreOnto(
-  { members: [member] }: EtcdProcessCluster,
-  { snapshot, version, bump }: { readonly snapshot: string; readonly version: string; readonly bump: number },
+async function startRestored(
+  cluster: EtcdProcessCluster,
+  { bump, ...of }: { readonly snapshot: string; readonly version: string; readonly bump: number },
 ): Promise<EtcdMember> {
-  if (member === undefined) throw new Error('there is no member');
-  const { name, peerUrl } = member;
-  const pod = seedPod({
-    restore: { namespace: '', name: '', uid: '' },
-    member: { name, peerUrl, token: 'restored' },
-    claim: name,
-    images: { operator: '', etcd: '' },
-    revisionBump: bump,
-    place: {},
-  });
-  const { args } = pod.spec.initContainers[1] as { readonly args: readonly string[] };
-  const here = args.map(arg =>
-    arg.replace(`${VOLUME_PATH}/${SNAPSHOT_KEY}`, snapshot).replace(DATA_DIR, member.dataDir),
-  );
-  const tool = `etcdutl@${version}` as const;
-  await execute((await ensureToolchain({ only: [tool] })).path(tool), here);
-  member.start();
-  await member.untilHealthy();
-  return port.member(member.target);
+  const { target } = await startSeeded(cluster, { ...of, token: 'restored', revisionBump: bump });
+  return port.member(target);
 }
 
 async function snapshotTo(file: string, member: EtcdMember): Promise<void> {
@@ -97,7 +74,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
         const snapshot = join(folder, `${version}-${bump}.db`);
         await snapshotTo(snapshot, member);
 
-        const restored = await restoreOnto(other, { snapshot, version, bump });
+        const restored = await startRestored(other, { snapshot, version, bump });
         members.push(restored);
         const { clusterId } = await restored.status();
         expect(clusterId).toBe(initialClusterId('restored', [[other.member(0).peerUrl]]));
@@ -136,7 +113,7 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
         expect([keys, revision]).toEqual([0, '1']);
         const snapshot = join(folder, `${version}-${bump}-empty.db`);
         await snapshotTo(snapshot, member);
-        restored = await restoreOnto(other, { snapshot, version, bump });
+        restored = await startRestored(other, { snapshot, version, bump });
         const opened = restoredRevision({ revision: 1 }, bump);
         expect(await restored.countKeys(String(opened))).toEqual({ keys: 0, revision: String(opened) });
       } finally {

@@ -1,23 +1,19 @@
 /** What is made of the data of the one real member that is left: all that it knew to be committed, and its own data stays as it was. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Etcd3 } from 'etcd3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureToolchain } from '../../local/toolchain/index.ts';
 import { createEtcdPort } from '../../src/etcd/adapter.ts';
 import { initialClusterId } from '../../src/etcd/cluster-id.ts';
 import { copySurvivor } from '../../src/main/pods/survivor.ts';
-import { DATA_DIR, VOLUME_PATH } from '../../src/objects/etcd-arguments.ts';
-import { SNAPSHOT_KEY, seedPod } from '../../src/objects/seed-pod.ts';
+import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
 import { type EtcdProcess, EtcdProcessCluster, etcdBinary } from '../stack/etcd-process.ts';
 import { freePorts } from '../stack/free-ports.ts';
 import { poll } from '../stack/poll.ts';
+import { startSeeded } from '../stack/seeded-member.ts';
 
-const execute = promisify(execFile);
 const port = createEtcdPort();
 const BUMP = 1_000_000_000;
 
@@ -52,35 +48,6 @@ async function writeUntilLost(member: EtcdProcess, enough: (count: number) => vo
   } finally {
     client.close();
   }
-}
-
-/** Starts the first member of the new incarnation as the pods do. */
-async function startSeed(
-  { members: [member] }: EtcdProcessCluster,
-  { volume, version }: { readonly volume: string; readonly version: string },
-): Promise<EtcdProcess> {
-  if (member === undefined) throw new Error('there is no member');
-  const { name, peerUrl } = member;
-  const pod = seedPod({
-    restore: { namespace: '', name: '', uid: '' },
-    member: { name, peerUrl, token: 'recovered' },
-    claim: name,
-    images: { operator: '', etcd: '' },
-    revisionBump: BUMP,
-    isDatabase: true,
-    place: {},
-  });
-  const { args } = pod.spec.initContainers[1] as { readonly args: readonly string[] };
-  const here = args.map(arg =>
-    arg
-      .replace(`${VOLUME_PATH}/${SNAPSHOT_KEY}`, join(volume, SNAPSHOT_KEY))
-      .replace(DATA_DIR, member.dataDir),
-  );
-  const tool = `etcdutl@${version}` as const;
-  await execute((await ensureToolchain({ only: [tool] })).path(tool), here);
-  member.start();
-  await member.untilHealthy();
-  return member;
 }
 
 describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
@@ -124,7 +91,13 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
         expect(Number(facts.revision)).toBeGreaterThanOrEqual(revision);
         expect(await readdir(join(volume, 'restore'))).toEqual(['snapshot.db']);
         expect(await digestOf(survivor.dataDir)).toBe(before);
-        const seed = await startSeed(recovered, { volume, version });
+        const seed = await startSeeded(recovered, {
+          snapshot: join(volume, SNAPSHOT_KEY),
+          version,
+          token: 'recovered',
+          revisionBump: BUMP,
+          isDatabase: true,
+        });
         const asked = port.member(seed.target);
         const client = new Etcd3({ hosts: `127.0.0.1:${seed.clientPort}` });
         try {

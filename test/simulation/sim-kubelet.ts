@@ -176,7 +176,7 @@ export class SimKubelet {
     const claim = onto === undefined ? undefined : this.#kube.peek('PersistentVolumeClaim', onto);
     if (from === undefined || (onto !== undefined && claim === undefined))
       return this.#waitFor(pod, 'persistentvolumeclaim not found');
-    const placed = nodeOf(pod) === undefined ? this.#placeBeside(pod, from, claim) : pod;
+    const placed = nodeOf(pod) === undefined ? this.#place(pod, claim, from) : pod;
     if (placed === undefined) return;
     const disk = this.#etcd.disk(from.metadata.uid ?? '');
     const isThere = disk.memberId !== undefined;
@@ -197,18 +197,6 @@ export class SimKubelet {
       initContainerStatuses: injectedInit(pod),
       containerStatuses: withInjected(pod, [ended, beside]),
     });
-  }
-
-  /** A pod with two claims runs where the volume is that has a place already; the other one is made there. */
-  #placeBeside(pod: KubeObject, from: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
-    const nodeName = this.nodes.place(from);
-    if (nodeName === undefined) {
-      this.#waitFor(pod, 'no node is there for it');
-      return undefined;
-    }
-    const isBound = (claim?.['status'] as { phase?: string } | undefined)?.phase !== undefined;
-    if (claim !== undefined && !isBound) this.nodes.bind(claim, nodeName);
-    return this.#kube.change(pod, { spec: { ...(pod['spec'] as object), nodeName } });
   }
 
   /** Makes a member's data of the snapshot that lies on its volume. */
@@ -232,8 +220,9 @@ export class SimKubelet {
     this.#write(placed, { phase: after, initContainerStatuses: injectedInit(pod), containerStatuses });
   }
 
-  #place(pod: KubeObject, claim: KubeObject | undefined): KubeObject | undefined {
-    const nodeName = this.nodes.place(claim);
+  /** A pod with two claims runs where the volume of `from` is, which has a place already; the other one is made there. */
+  #place(pod: KubeObject, claim: KubeObject | undefined, from = claim): KubeObject | undefined {
+    const nodeName = this.nodes.place(from);
     if (nodeName === undefined) {
       this.#waitFor(pod, 'no node is there for it');
       return undefined;

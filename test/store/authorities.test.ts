@@ -6,18 +6,13 @@ import { AllowedAddresses } from '../../src/store/addresses.ts';
 import { openStore } from '../../src/store/open.ts';
 import { TestAuthority } from '../fakes/certificates.ts';
 import { collect, failure } from './contract.ts';
+import { SECRETS } from './some-secrets.ts';
 
 const EMPTY = {
   S3: '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>',
   ABS: '<?xml version="1.0"?><EnumerationResults><Blobs/><NextMarker/></EnumerationResults>',
   GCS: '{}',
   OSS: '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>',
-} as const;
-const SECRETS = {
-  S3: { credentials: '[default]\naws_access_key_id = some-id\naws_secret_access_key = some-key\n' },
-  ABS: { 'storage-account': 'some', 'storage-key': Buffer.from('some key').toString('base64') },
-  GCS: { 'access-token': 'some-token' },
-  OSS: { accessKeyID: 'some-id', accessKeySecret: 'some-key' },
 } as const;
 type Type = keyof typeof EMPTY;
 

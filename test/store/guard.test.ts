@@ -7,6 +7,7 @@ import { AllowedAddresses } from '../../src/store/addresses.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { StoreError } from '../../src/store/port.ts';
 import { collect, failure } from './contract.ts';
+import { SECRETS } from './some-secrets.ts';
 
 let server: Server;
 let port = 0;
@@ -34,12 +35,6 @@ const PEM = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.expor
   type: 'pkcs8',
   format: 'pem',
 });
-const SECRETS = {
-  S3: { credentials: '[default]\naws_access_key_id = some-id\naws_secret_access_key = some-key\n' },
-  ABS: { 'storage-account': 'some', 'storage-key': Buffer.from('some key').toString('base64') },
-  GCS: { 'access-token': 'some-token' },
-  OSS: { accessKeyID: 'some-id', accessKeySecret: 'some-key' },
-} as const;
 const TYPES = Object.keys(SECRETS) as (keyof typeof SECRETS)[];
 
 interface Asking {

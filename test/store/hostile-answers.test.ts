@@ -11,14 +11,9 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { elements, textOf } from '../../src/store/xml.ts';
 import { collect, failure } from './contract.ts';
+import { SECRETS } from './some-secrets.ts';
 
 const MIB = 1024 * 1024;
-const SECRETS = {
-  S3: { credentials: '[default]\naws_access_key_id = some-id\naws_secret_access_key = some-key\n' },
-  ABS: { 'storage-account': 'some', 'storage-key': Buffer.from('some key').toString('base64') },
-  GCS: { 'access-token': 'some-token' },
-  OSS: { accessKeyID: 'some-id', accessKeySecret: 'some-key' },
-} as const;
 const TYPES = Object.keys(SECRETS) as (keyof typeof SECRETS)[];
 
 let server: Server;

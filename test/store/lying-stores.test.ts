@@ -6,6 +6,7 @@ import { readManifest } from '../../src/activities/backup/catalogue.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/port.ts';
 import { bytes, collect, failure } from './contract.ts';
+import { SECRETS } from './some-secrets.ts';
 
 const MIB = 1024 * 1024;
 
@@ -31,12 +32,6 @@ afterEach(async () => {
   server.close();
 });
 
-const SECRETS = {
-  S3: { credentials: '[default]\naws_access_key_id = some-id\naws_secret_access_key = some-key\n' },
-  ABS: { 'storage-account': 'some', 'storage-key': Buffer.from('some key').toString('base64') },
-  GCS: { 'access-token': 'some-token' },
-  OSS: { accessKeyID: 'some-id', accessKeySecret: 'some-key' },
-} as const;
 const TYPES = Object.keys(SECRETS) as (keyof typeof SECRETS)[];
 
 async function open(type: keyof typeof SECRETS): Promise<void> {
