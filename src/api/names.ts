@@ -78,6 +78,8 @@ export const ANNOTATION_REMOVAL = `${GROUP}/removal`;
 export const ANNOTATION_STOPPED = `${GROUP}/stopped`;
 /** Of a claim that a restore put aside: the name of the EtcdRestore. It is never deleted by the operator. */
 export const ANNOTATION_KEPT_BY_RESTORE = `${GROUP}/kept-by-restore`;
+/** Beside it: what the cluster was when it was left, as JSON (planner/model/kept-incarnations.ts). */
+export const ANNOTATION_KEPT_INCARNATION = `${GROUP}/kept-incarnation`;
 /** Of an EtcdRestore that the operator made because every volume of the cluster was lost: the token of that incarnation. */
 export const ANNOTATION_TOTAL_LOSS = `${GROUP}/total-loss`;
 /** Of an EtcdRestore that was refused: another value asks for another pass. */

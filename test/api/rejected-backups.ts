@@ -186,10 +186,32 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
 
 const store = { backupStorageType: 'S3', s3: { path: 'bucket/etcd' } };
 const target = { etcdCluster: { name: 'example' } };
-const ONE_BACKUP = 'exactly one of backupRef, backupStorageType and survivor must be given';
+const ONE_BACKUP = 'exactly one of backupRef, backupStorageType, survivor and incarnation must be given';
 const AT = 'must be Latest, a revision such as 4711, or a time such as 2026-11-21T12:00:00Z';
 
+const goingBack = { ...target, incarnation: { token: 'example-00000001-1' }, confirmClusterID: 'abc' };
+
 export const REJECTED_RESTORES: readonly Rejected[] = [
+  {
+    what: 'an incarnation and a backup',
+    spec: { ...goingBack, ...store },
+    says: [ONE_BACKUP],
+  },
+  {
+    what: 'an incarnation without the id of what is given up',
+    spec: { ...goingBack, confirmClusterID: undefined },
+    says: ['spec.incarnation', 'incarnation needs confirmClusterID'],
+  },
+  {
+    what: 'an incarnation for a new cluster',
+    spec: { ...goingBack, clusterTemplate: { size: 1 } },
+    says: ['spec.incarnation', 'no clusterTemplate'],
+  },
+  {
+    what: 'an incarnation without a token',
+    spec: { ...goingBack, incarnation: { token: '' } },
+    says: ['spec.incarnation.token', 'at least 1 chars'],
+  },
   { what: 'no cluster', spec: store, says: ['spec.etcdCluster', 'Required value'] },
   {
     what: 'an empty name of the cluster',

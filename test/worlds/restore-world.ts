@@ -104,6 +104,21 @@ export class RestoreWorld extends OperatorWorld {
     this.#restore = { namespace: this.ref.namespace, name, uid: object?.metadata.uid ?? '' };
   }
 
+  /** `kubectl etcd go-back`: names the cluster that runs, which is given up. */
+  goBack(token: string, spec: Partial<EtcdRestoreSpec> = {}, name = 'return'): void {
+    this.request(
+      {
+        backupStorageType: '',
+        s3: undefined,
+        incarnation: { token },
+        confirmClusterID: this.cluster.status.clusterID ?? '',
+        by: 'ada',
+        ...spec,
+      } as Partial<EtcdRestoreSpec>,
+      name,
+    );
+  }
+
   /** The restore that somebody else made. */
   adopt(name: string): void {
     const { namespace } = this.ref;
@@ -284,8 +299,9 @@ export class RestoreWorld extends OperatorWorld {
     return {
       pass: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
       perform: ({ step }) =>
-        this.act<void>(({ examineBackup, examineSurvivor, createRestored }) => {
+        this.act<void>(({ examineBackup, examineSurvivor, examineIncarnation, createRestored }) => {
           if (step.kind === 'examineSurvivor') return examineSurvivor(ref, step);
+          if (step.kind === 'examineIncarnation') return examineIncarnation(ref, step);
           return step.kind === 'examineBackup' ? examineBackup(ref, step) : createRestored(ref);
         }),
     };

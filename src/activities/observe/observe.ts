@@ -8,7 +8,6 @@ import {
   FINALIZER,
   ORPHAN_FINALIZER,
   peerServiceName,
-  serialOf,
 } from '../../api/names.ts';
 import { effectiveCluster } from '../../api/derived/settings-in-force.ts';
 import type { EtcdCluster, EtcdClusterSpec } from '../../api/schemas/types.ts';
@@ -21,7 +20,7 @@ import {
   clientService as buildClientService,
   peerService as buildPeerService,
 } from '../../objects/services.ts';
-import { rebuiltIdentity } from '../../planner/model/identity.ts';
+import { rebuiltIdentity, stampedToken } from '../../planner/model/identity.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
 import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
@@ -87,7 +86,7 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
     restoresOfCluster(deps.kube, known),
     requestsAbout(deps.kube, { ...known, kind: 'EtcdCluster' }),
   ]);
-  const cluster = withoutSettings(read) ? effectiveCluster(read, specificationOf(owned)) : read;
+  const cluster = withoutSettings(read) ? effectiveCluster(read, specificationOf(known, owned)) : read;
   const facts = cluster === read ? known : clusterFacts(cluster);
   const { namespace, name } = ref;
   const domain = facts.config.pod.ClusterDomain;
@@ -162,13 +161,13 @@ export function withoutSettings({ status = {} }: EtcdCluster): boolean {
  * The specification that the newest pod was made from, with the version and the number of members that there are. While no pod says,
  * as between the steps of a restore, the version of the data on the claims is known, those included that the restore put aside.
  */
-function specificationOf(owned: Owned): EtcdClusterSpec | undefined {
-  const { pods, claims } = ofNewestIncarnation(owned);
+function specificationOf(cluster: ClusterFacts, owned: Owned): EtcdClusterSpec | undefined {
+  const { pods, claims } = ofThisIncarnation(cluster, owned);
   const notes = pods.filter(({ owned, madeFrom }) => owned && madeFrom !== undefined);
   const newest = notes.toSorted((a, b) => b.createdAt - a.createdAt)[0];
   const spec = specificationNoted(newest?.madeFrom);
   if (spec === undefined) {
-    const ofData = newestOf(owned.claims);
+    const ofData = newestOf(claims) ?? newestOf(owned.claims);
     return ofData === undefined ? undefined : { version: ofData };
   }
   const members = [
@@ -190,13 +189,12 @@ function newestOf(
   return versions.toSorted(compareVersions).at(-1);
 }
 
-/** Without those that a restore put aside: nothing but their token distinguishes them once the status is lost. */
-function ofNewestIncarnation({ pods, claims }: Owned): Pick<Owned, 'pods' | 'claims'> {
-  const number = ({ token = '' }: { readonly token: string | undefined }) => serialOf(token) ?? 0;
-  const newest = Math.max(0, ...[...pods, ...claims].filter(({ owned }) => owned).map(number));
+/** Without those that a restore put aside, which are owned as well once the status is lost. */
+function ofThisIncarnation(cluster: ClusterFacts, owned: Owned): Pick<Owned, 'pods' | 'claims'> {
+  const now = stampedToken({ cluster, ...owned });
   return {
-    pods: pods.filter(pod => number(pod) === newest),
-    claims: claims.filter(claim => number(claim) === newest),
+    pods: owned.pods.filter(({ token }) => token === now),
+    claims: owned.claims.filter(({ token }) => token === now),
   };
 }
 

@@ -7,6 +7,10 @@ import { observe } from '../observe/observe.ts';
 import { EtcdError } from '../../etcd/port.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Observation } from '../../planner/model/observation.ts';
+import { returnTo } from '../../planner/checks/kept-incarnation.ts';
+import { keptNote } from '../../planner/model/kept-incarnations.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import { situationOf } from '../../planner/situation.ts';
 import type { RestoreStepOf } from '../../planner/restore/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -48,13 +52,11 @@ export async function examineSurvivor(
     throw preconditionChanged('the specification has changed');
   const { namespace } = ref;
   const name = etcdCluster?.name ?? '';
-  const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
-  const seen = await observe(deps, { namespace, name, uid: object?.metadata.uid ?? '' });
-  if (seen === undefined) throw preconditionChanged(`EtcdCluster ${name} is gone`);
-  const { revision, version, size } = dataOf(seen.observation, survivor);
+  const observation = await observeTarget(deps, { namespace, name });
+  const { revision, version, size } = dataOf(observation, survivor);
   if (revision !== survivor.revision)
     throw preconditionChanged(`${member} has revision ${revision}, and ${survivor.revision} was approved`);
-  const clusterId = seen.observation.cluster.status.clusterID ?? '';
+  const clusterId = observation.cluster.status.clusterID ?? '';
   const source = {
     location: `survivor://${namespace}/${member}`,
     size,
@@ -67,6 +69,65 @@ export async function examineSurvivor(
     time: timestamp(deps.now()),
   };
   await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
+}
+
+/** Looks at what is kept and at what runs, and records both in the place of a backup. No member is stopped before that. */
+export async function examineIncarnation(
+  deps: Dependencies,
+  ref: RestoreRef,
+  { generation, token }: RestoreStepOf<'examineIncarnation'>,
+): Promise<void> {
+  const restore = await readRestore(deps.kube, ref);
+  const { incarnation, etcdCluster } = restore?.spec ?? {};
+  if (restore?.metadata.generation !== generation || incarnation?.token !== token)
+    throw preconditionChanged('the specification has changed');
+  const { namespace } = ref;
+  const name = etcdCluster?.name ?? '';
+  const situation = situationOf(await observeTarget(deps, { namespace, name }));
+  const judged = returnTo(situation, token);
+  if ('fault' in judged) throw preconditionChanged(judged.fault.message);
+  const { clusterId, revision, leftAt, version } = judged.found;
+  const time = timestamp(deps.now());
+  const source = {
+    location: `incarnation://${namespace}/${token}`,
+    size: 0,
+    sha256: '',
+    snapshotSize: 0,
+    compression: 'none' as const,
+    ...(revision !== undefined && { revision }),
+    etcdVersion: version,
+    clusterID: clusterId,
+    ...(leftAt !== undefined && { time: leftAt }),
+  };
+  const givenUp = { ...runningNow(situation), time };
+  await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation, givenUp }));
+}
+
+/** The cluster that runs, with the highest revision that a member says now, or said last. */
+function runningNow(situation: Situation) {
+  const { status } = situation.cluster;
+  const { token = '', createdAt } = status.incarnation ?? {};
+  const said = Object.values(situation.probes).flatMap(probe =>
+    probe.answered && probe.revision !== undefined ? [Number(probe.revision)] : [],
+  );
+  const revision = Math.max(keptNote(situation)?.revision ?? 0, ...said);
+  return {
+    token,
+    clusterID: status.clusterID ?? '',
+    ...(createdAt !== undefined && { since: createdAt }),
+    ...(revision > 0 && { revision }),
+  };
+}
+
+/** The cluster that an EtcdRestore names, as its own pass sees it. */
+async function observeTarget(
+  deps: Dependencies,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<Observation> {
+  const object = await deps.kube.get({ apiVersion: API_VERSION, kind: 'EtcdCluster', namespace, name });
+  const seen = await observe(deps, { namespace, name, uid: object?.metadata.uid ?? '' });
+  if (seen === undefined) throw preconditionChanged(`EtcdCluster ${name} is gone`);
+  return seen.observation;
 }
 
 interface SurvivorData {

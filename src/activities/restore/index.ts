@@ -6,7 +6,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { passFailure, stepFailure } from '../runtime/failures.ts';
 import { withHeartbeat } from '../runtime/heartbeat.ts';
 import { assessRestore } from './assess.ts';
-import { createRestored, examineBackup, examineSurvivor } from './begin.ts';
+import { createRestored, examineBackup, examineIncarnation, examineSurvivor } from './begin.ts';
 
 /** One activity a step kind, plus `assessRestore`. Each observes, acts once and observes again, and can run twice. */
 export function restoreActivities(deps: Dependencies) {
@@ -27,6 +27,10 @@ function stepActivities(deps: Dependencies) {
     ),
     examineSurvivor: withHeartbeat(
       (ref: RestoreRef, step: RestoreStepOf<'examineSurvivor'>) => examineSurvivor(deps, ref, step),
+      stepFailure,
+    ),
+    examineIncarnation: withHeartbeat(
+      (ref: RestoreRef, step: RestoreStepOf<'examineIncarnation'>) => examineIncarnation(deps, ref, step),
       stepFailure,
     ),
     createRestored: withHeartbeat((ref: RestoreRef) => createRestored(deps, ref), stepFailure),

@@ -1,8 +1,17 @@
 /** The steps that fence a cluster, make it another one, and end or take back a restore. */
-import { ANNOTATION_KEPT_BY_RESTORE, FINALIZER, clientServiceName, serialOf } from '../../api/names.ts';
+import {
+  ANNOTATION_KEPT_BY_RESTORE,
+  ANNOTATION_KEPT_INCARNATION,
+  FINALIZER,
+  clientServiceName,
+  serialOf,
+} from '../../api/names.ts';
 import { closedClientService, keepsClientsOut } from '../../objects/services.ts';
 import { timestamp } from '../../api/values/time.ts';
-import type { EtcdCluster } from '../../api/schemas/types.ts';
+import type { EtcdCluster, EtcdClusterStatus } from '../../api/schemas/types.ts';
+import { keptNote, keptNoteText } from '../../planner/model/kept-incarnations.ts';
+import type { Situation } from '../../planner/model/situation.ts';
+import type { Recorded } from '../../planner/model/steps/restore.ts';
 import type { StepOf } from '../../planner/model/step-catalogue.ts';
 import type { NamedObject } from '../../planner/model/steps/row.ts';
 import { lastSerialOf } from '../../planner/model/identity.ts';
@@ -14,7 +23,7 @@ import { clusterFacts } from '../observe/observe.ts';
 import { CLAIM, POD, SERVICE } from '../runtime/kinds.ts';
 import { isControlledBy } from '../observe/object-facts.ts';
 import { type WaitOutcome, waitUntil } from '../runtime/poll.ts';
-import { recordStatus, writeMetadata } from '../resource/etcd-cluster.ts';
+import { recordStatus, stampIdentity, writeMetadata } from '../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { tryRestore } from './shared/restore-trial.ts';
 import { stillPlanned } from './shared/still-planned.ts';
@@ -47,20 +56,25 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
  */
 export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref, step) => {
   const seen = await stillPlanned(deps, ref, step);
-  await Promise.all(
-    step.keep.map(claim => mark(deps, { ...claim, namespace: ref.namespace }, step.restore.name)),
-  );
+  const { namespace } = ref;
+  const { back, keep } = step;
+  await keepClaims(deps, { namespace, claims: keep, restore: step.restore.name, situation: seen.situation });
+  await releaseClaims(deps, { namespace, claims: back?.claims ?? [] });
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
     cluster = await writeMetadata(deps.kube, cluster, { finalizers: [...finalizers, FINALIZER] });
   }
-  const { incarnation, clusterID, lastSeen } = cluster.status ?? {};
   const serials = step.incarnation.members.map(({ name }) => serialOf(name) ?? 0);
+  const lastSerial = Math.max(lastSerialOf(clusterFacts(cluster)), ...serials);
+  const { token } = step.incarnation;
+  if (back !== undefined)
+    cluster = await stampIdentity(deps.kube, cluster, { token, clusterId: back.clusterId, lastSerial });
+  const { incarnation, clusterID, lastSeen } = cluster.status ?? {};
   await recordStatus(deps.kube, cluster, {
-    incarnation: { ...step.incarnation, createdAt: timestamp(deps.now()) },
+    incarnation: { createdAt: timestamp(deps.now()), ...step.incarnation },
     storage: step.storage,
-    lastSerial: Math.max(lastSerialOf(clusterFacts(cluster)), ...serials),
+    lastSerial,
     previousIncarnation:
       incarnation === undefined
         ? null
@@ -72,8 +86,12 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
             ...(lastSeen !== undefined && { lastSeen }),
           },
     ...FORGOTTEN,
+    ...(back !== undefined && recordedAgain(back)),
   });
-  const message = `${step.restore.name} restores ${step.incarnation.restore?.location ?? 'a backup'} as ${step.incarnation.token}`;
+  const message =
+    back === undefined
+      ? `${step.restore.name} restores ${step.incarnation.restore?.location ?? 'a backup'} as ${token}`
+      : `${step.restore.name} goes back to incarnation ${token}; incarnation ${step.from} is kept`;
   recordClusterEvent(deps, ref, { reason: 'RestoreBegun', message });
 };
 
@@ -92,14 +110,67 @@ const FORGOTTEN = {
   upgradeFailure: null,
 } as const;
 
-/** @param restore the name of the EtcdRestore that keeps the claim; null: none does any more */
-async function mark(
-  { kube }: Dependencies,
-  { name, uid, namespace }: NamedObject & { readonly namespace: string },
-  restore: string | null,
+/** What the status says of an incarnation that runs again. */
+function recordedAgain({ clusterId, members, version }: Recorded): Partial<EtcdClusterStatus> {
+  return {
+    clusterID: clusterId,
+    currentVersion: version,
+    members: {
+      details: members.map(({ name, id, learner, node }) => ({
+        name,
+        health: 'Unknown',
+        ...(id !== undefined && { id }),
+        ...(learner === true && { role: 'Learner' as const }),
+        ...(node !== undefined && { node }),
+      })),
+    },
+  };
+}
+
+interface OfClaims {
+  readonly namespace: string;
+  readonly claims: readonly NamedObject[];
+}
+
+/** Notes on claims that they are kept, for which EtcdRestore, and what their cluster was. */
+async function keepClaims(
+  deps: Dependencies,
+  {
+    namespace,
+    claims,
+    restore,
+    situation,
+  }: OfClaims & { readonly restore: string; readonly situation: Situation },
 ): Promise<void> {
-  const annotations = { [ANNOTATION_KEPT_BY_RESTORE]: restore };
-  await kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' });
+  const note = keptNote(situation, timestamp(deps.now()));
+  await annotateClaims(
+    deps,
+    { namespace, claims },
+    {
+      [ANNOTATION_KEPT_BY_RESTORE]: restore,
+      [ANNOTATION_KEPT_INCARNATION]: note === undefined ? null : keptNoteText(note),
+    },
+  );
+}
+
+/** Claims that are of members again. */
+async function releaseClaims(deps: Dependencies, of: OfClaims): Promise<void> {
+  await annotateClaims(deps, of, {
+    [ANNOTATION_KEPT_BY_RESTORE]: null,
+    [ANNOTATION_KEPT_INCARNATION]: null,
+  });
+}
+
+async function annotateClaims(
+  { kube }: Dependencies,
+  { namespace, claims }: OfClaims,
+  annotations: Readonly<Record<string, string | null>>,
+): Promise<void> {
+  await Promise.all(
+    claims.map(({ name, uid }) =>
+      kube.patch({ ...CLAIM, namespace, name }, { metadata: { uid, annotations } }, { type: 'merge' }),
+    ),
+  );
 }
 
 /** From now on the cluster is one like any other. */
@@ -110,7 +181,10 @@ export const concludeRestore: Perform<'concludeRestore'> = async (deps, ref, ste
     throw preconditionChanged('another restore is recorded');
   const restore = { ...incarnation.restore, completedAt: timestamp(deps.now()) };
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
-  const message = `${restore.name} restored ${restore.location ?? 'a backup'}`;
+  const message =
+    restore.returned === true
+      ? `${restore.name} went back to incarnation ${incarnation.token}`
+      : `${restore.name} restored ${restore.location ?? 'a backup'}`;
   recordClusterEvent(deps, ref, { reason: 'RestoreSucceeded', message });
 };
 
@@ -126,15 +200,18 @@ export const abandonRestore: Perform<'abandonRestore'> = async (deps, ref, step)
 
 /** Records again what was before a restore that was aborted or deleted, and clears away what it has made. */
 export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) => {
-  const { cluster } = await stillPlanned(deps, ref, step);
+  const { cluster, situation } = await stillPlanned(deps, ref, step);
   const { namespace } = ref;
+  const { again } = step;
   await endRestorePods(deps, { ...step.restore, namespace });
+  if (again !== undefined)
+    await keepClaims(deps, { namespace, claims: again.keep, restore: step.restore.name, situation });
   // The claims first: without the pods nothing else would prove that they are empty, should this be cut short.
   for (const { name, uid } of step.claims) await deps.kube.delete({ ...CLAIM, namespace, name }, { uid });
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   // Marked as kept, they would be no part of the cluster when that is deleted and applied again.
-  await Promise.all((step.kept ?? []).map(claim => mark(deps, { ...claim, namespace }, null)));
-  await revert(deps, cluster);
+  await releaseClaims(deps, { namespace, claims: step.kept ?? [] });
+  await revert(deps, again === undefined ? cluster : await stampedAsBefore(deps, cluster), again?.version);
   recordAbandoned(deps, ref, step);
 };
 
@@ -148,7 +225,21 @@ function recordAbandoned(
   recordClusterEvent(deps, ref, { reason: 'RestoreAbandoned', message });
 }
 
-async function revert({ kube }: Dependencies, cluster: EtcdCluster): Promise<void> {
+/** The resource says again which cluster it was before one that was kept was gone back to. */
+async function stampedAsBefore({ kube }: Dependencies, cluster: EtcdCluster): Promise<EtcdCluster> {
+  const { incarnation, clusterID: clusterId } = cluster.status?.previousIncarnation ?? {};
+  // v8 ignore next -- nobody goes back from a cluster that has no id
+  if (incarnation === undefined || clusterId === undefined) return cluster;
+  const lastSerial = lastSerialOf(clusterFacts(cluster));
+  return stampIdentity(kube, cluster, { token: incarnation.token, clusterId, lastSerial });
+}
+
+/** @param version that the members ran; undefined: it is recorded still */
+async function revert(
+  { kube }: Dependencies,
+  cluster: EtcdCluster,
+  version: string | undefined,
+): Promise<void> {
   const { incarnation, clusterID, members = [], lastSeen } = cluster.status?.previousIncarnation ?? {};
   await recordStatus(kube, cluster, {
     incarnation: incarnation ?? null,
@@ -156,5 +247,6 @@ async function revert({ kube }: Dependencies, cluster: EtcdCluster): Promise<voi
     members: { details: members.map(name => ({ name, health: 'Unknown' })) },
     lastSeen: lastSeen ?? null,
     previousIncarnation: null,
+    ...(version !== undefined && { currentVersion: version }),
   });
 }

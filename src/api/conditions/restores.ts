@@ -31,6 +31,10 @@ export const RESTORE_CONDITIONS = {
         'The EtcdRestore recovers a lost quorum, and what was approved is no longer so: a member may come back, a quorum answers, or the data is other data.',
         'Read the message. Delete the EtcdRestore; if the quorum is lost for good, send another RecoverQuorum.',
       ],
+      IncarnationNotKept: [
+        'The EtcdRestore goes back to an incarnation of which nothing, or too little, is kept, or that runs already.',
+        'Read the message, which says what is there: kubectl etcd incarnations NAME lists what is kept. Name another one, or restore a backup.',
+      ],
       ClusterExists: [
         'spec.clusterTemplate requests a new cluster, but a cluster of that name exists.',
         'Name another cluster, or remove spec.clusterTemplate to restore in place.',
@@ -48,7 +52,7 @@ export const RESTORE_CONDITIONS = {
         `Raise spec.etcd.quotaBackendBytes in the EtcdCluster. ${LOOK_AGAIN}`,
       ],
       VersionTooOld: [
-        'The cluster runs an earlier minor of etcd than the one that wrote the backup, and cannot read it.',
+        'The cluster runs, or asks for, an earlier minor of etcd than the one that wrote the data, and cannot read it.',
         `Restore into a cluster of that minor, or upgrade this one. ${LOOK_AGAIN}`,
       ],
       UsersWithoutTLS: [

@@ -35,6 +35,17 @@ const survivor = z
     'Recovers a lost quorum from the data of this member, instead of a backup. The operator creates such an EtcdRestore for an approved EtcdRequest with the action RecoverQuorum; it is refused as soon as one of these facts has changed.',
   );
 
+const incarnation = z
+  .object({
+    token: text(
+      253,
+      'The incarnation, as status.previousIncarnation or the annotation etcd.database.coreos.com/incarnation of the kept claims names it.',
+    ).min(1),
+  })
+  .describe(
+    'Goes back to an incarnation of the cluster whose claims are kept, instead of a backup: its members start again on their own claims. What was written to the cluster that runs is given up, and its claims are kept in turn.',
+  );
+
 const restoreSpec = cel(
   z
     .object({
@@ -68,6 +79,7 @@ const restoreSpec = cel(
         .describe('A backup from the history of an EtcdBackup, instead of backupStorageType.')
         .optional(),
       survivor: survivor.optional(),
+      incarnation: incarnation.optional(),
       sha256: cel(
         text(
           64,
@@ -93,7 +105,7 @@ const restoreSpec = cel(
         },
       ).optional(),
       revisionBump: int64(
-        'The number by which revisions are raised, so that watchers notice the restore. 0: revisions are not raised.',
+        'The number by which revisions are raised, so that watchers notice the restore. 0: revisions are not raised. Without effect with incarnation.',
       )
         .min(0)
         .max(1_000_000_000_000)
@@ -101,14 +113,20 @@ const restoreSpec = cel(
     })
     .describe('Which backup is put into which cluster.'),
   {
-    rule: `has(self.survivor) ? !${hasType} && !has(self.backupRef) : ${hasType} != has(self.backupRef)`,
+    rule: `(has(self.survivor) ? 1 : 0) + (has(self.incarnation) ? 1 : 0) + (has(self.backupRef) ? 1 : 0) + (${hasType} ? 1 : 0) == 1`,
     message:
-      'exactly one of backupRef, backupStorageType and survivor must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
+      'exactly one of backupRef, backupStorageType, survivor and incarnation must be given: backupRef.name for a backup that an EtcdBackup made, backupStorageType with its block for any object',
   },
   {
     rule: "!has(self.survivor) || (has(self.confirmClusterID) && self.confirmClusterID != '' && !has(self.clusterTemplate))",
     message: 'survivor needs confirmClusterID, and no clusterTemplate: a quorum is recovered in place',
     fieldPath: '.survivor',
+  },
+  {
+    rule: "!has(self.incarnation) || (has(self.confirmClusterID) && self.confirmClusterID != '' && !has(self.clusterTemplate))",
+    message:
+      'incarnation needs confirmClusterID, the id of the cluster that runs and is given up, and no clusterTemplate',
+    fieldPath: '.incarnation',
   },
   {
     rule: "!has(self.backupRef) || !has(self.backupRef.location) || string(self.backupRef.at) == 'Latest'",
@@ -158,6 +176,14 @@ const refusal = z.object({
   lookAgain: text(256, 'The value of the annotation look-again when it was refused.').optional(),
 });
 
+const givenUp = z.object({
+  token: text(253, 'The incarnation.'),
+  clusterID: text(32, 'Its cluster id, in hexadecimal.'),
+  since: time('When it was recorded.').optional(),
+  revision: int64('Its revision, at least: it is written to until clients are kept out.').optional(),
+  time: time('When it was looked at.'),
+});
+
 const restoreStatus = z
   .object({
     succeeded: z
@@ -183,6 +209,9 @@ const restoreStatus = z
       .describe('What spec.backupRef meant when it was first looked at; nothing else is restored for it.')
       .optional(),
     source: source.describe('The backup, after it was read completely and verified.').optional(),
+    givenUp: givenUp
+      .describe('With spec.incarnation: the cluster that ran, as it was when it was last looked at.')
+      .optional(),
     clusterID: text(32, 'The cluster id after the restore, in hexadecimal.').optional(),
     revision: int64('The revision after the restore.').optional(),
     previousIncarnation: z

@@ -36,6 +36,12 @@ export const incarnation = z.object({
         'The number of keys of its first member at that revision. Absent: the keys of the backup were not counted and are not compared.',
       ).optional(),
       revisionBump: int64('By how much revisions were raised.').optional(),
+      returned: z
+        .boolean()
+        .describe(
+          'true: it is one that was kept, and was gone back to. Nothing is put on its volumes, and none is deleted when this is undone.',
+        )
+        .optional(),
       filled: z.boolean().describe('Whether the volume of its first member contains the backup.').optional(),
       seeded: z.boolean().describe('Whether the data of its first member was made of it.').optional(),
       opened: z

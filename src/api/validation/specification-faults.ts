@@ -262,9 +262,11 @@ export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
 export function restoreFaults(spec: EtcdRestoreSpec): readonly string[] {
   const type = spec.backupStorageType ?? '';
   const faults = type === '' ? [] : storeFaults(spec, 'backupStorageType', type);
-  const sources = [type !== '', spec.backupRef !== undefined, spec.survivor !== undefined];
+  const sources = [type !== '', spec.backupRef, spec.survivor, spec.incarnation];
   if (sources.filter(Boolean).length !== 1) {
-    faults.push('exactly one of spec.backupStorageType, spec.backupRef and spec.survivor must be given');
+    faults.push(
+      'exactly one of spec.backupStorageType, spec.backupRef, spec.survivor and spec.incarnation must be given',
+    );
   }
   return [...faults, ...nameFaults('spec.etcdCluster.name', spec.etcdCluster.name)];
 }

@@ -35,7 +35,8 @@ export function certificateCoversMembersFrom(situation: Situation, first: string
   return certificateCoversEach(situation, members);
 }
 
-function certificateCoversEach(
+/** The same, of these members. */
+export function certificateCoversEach(
   { tls, cluster }: Situation,
   members: readonly string[],
 ): Obstacle | undefined {

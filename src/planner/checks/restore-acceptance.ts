@@ -14,7 +14,12 @@ import { isTokenOfName, rebuiltIdentity } from '../model/identity.ts';
 import { hasEnded } from '../model/member-names.ts';
 import { denialOf } from '../model/member-probe.ts';
 import type { Situation } from '../model/situation.ts';
-import { firstRestored, certificateCoversMembersFrom } from './certificate-coverage.ts';
+import {
+  firstRestored,
+  certificateCoversEach,
+  certificateCoversMembersFrom,
+} from './certificate-coverage.ts';
+import { returnTo } from './kept-incarnation.ts';
 import { storageFor } from '../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './certificates.ts';
 import { madeByOtherOperator } from './other-operator.ts';
@@ -45,6 +50,19 @@ const noPodContinues: Check = ({ cluster, pods }) => {
 const membersAreCertified: Check = situation =>
   certificateCoversMembersFrom(situation, firstRestored(situation));
 
+/** Members that start again have the names that they had. */
+const returnsAreCertified =
+  (token: string): Check =>
+  situation => {
+    const judged = returnTo(situation, token);
+    return 'fault' in judged
+      ? undefined
+      : certificateCoversEach(
+          situation,
+          judged.found.members.map(({ name }) => name),
+        );
+  };
+
 const CHECKS: readonly Check[] = [
   noPodContinues,
   specificationIsUsable,
@@ -53,7 +71,6 @@ const CHECKS: readonly Check[] = [
   serialsAreLeft,
   securityIsUnchanged,
   certificatesAreGood,
-  membersAreCertified,
 ];
 
 /**
@@ -68,10 +85,10 @@ export function whyNotAccepted(situation: Situation, restore: RestoreOfCluster):
     otherUnderWay(situation, restore) ??
     judgeConfirmation(situation, restore) ??
     identityIsRecorded(situation) ??
-    (restore.source && sourceFits(situation, restore.source)) ??
+    dataFits(situation, restore) ??
     canBeAsked(situation) ??
     otherFirst(situation, restore) ??
-    obstacleOf(situation)
+    obstacleOf(situation, restore)
   );
 }
 
@@ -134,8 +151,9 @@ export function identityIsRecorded(situation: Situation): Wait | undefined {
 }
 
 /** What the cluster itself says stands in the way of everything. */
-function obstacleOf(situation: Situation): Wait | undefined {
-  const obstacle = firstObstacle(situation, CHECKS);
+function obstacleOf(situation: Situation, { incarnation }: RestoreOfCluster): Wait | undefined {
+  const isCertified = incarnation === undefined ? membersAreCertified : returnsAreCertified(incarnation);
+  const obstacle = firstObstacle(situation, [...CHECKS, isCertified]);
   return obstacle && waits(obstacle.reason, obstacle.message);
 }
 
@@ -149,6 +167,11 @@ function canBeAsked({ cluster, probes }: Situation): Refusal | undefined {
     'UsersWithoutTLS',
     `the members of ${cluster.name} reject the user of the operator (${denial}), so it could neither check the restore nor undo it: to restore into a new cluster, set spec.clusterTemplate with TLS.auto, and another name in spec.etcdCluster.name`,
   );
+}
+
+/** What is gone back to stays on its own volumes (kept-incarnation.ts). */
+function dataFits(situation: Situation, { source, incarnation }: RestoreOfCluster): Refusal | undefined {
+  return source === undefined || incarnation !== undefined ? undefined : sourceFits(situation, source);
 }
 
 function sourceFits(situation: Situation, source: RestoreSource): Refusal | undefined {

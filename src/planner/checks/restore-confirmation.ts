@@ -7,6 +7,7 @@ import { isAsleep } from '../model/hibernation.ts';
 import { serialOf } from '../../api/names.ts';
 import { rebuiltIdentity, stampsOf } from '../model/identity.ts';
 import { memberNames } from '../model/member-names.ts';
+import { returnTo } from './kept-incarnation.ts';
 import { recoveryOf } from './recovery.ts';
 import { isProvedLost, isTotalLoss, unlistedClaims } from './total-loss.ts';
 import type { Situation } from '../model/situation.ts';
@@ -37,6 +38,7 @@ export function judgeConfirmation(situation: Situation, restore: RestoreOfCluste
   const { onlyAfterTotalLoss, confirmClusterId: confirmed } = restore;
   if (onlyAfterTotalLoss === true) return judgeRescue(situation);
   if (restore.survivor !== undefined) return judgeRecovery(situation, restore, restore.survivor);
+  if (restore.incarnation !== undefined) return judgeReturn(situation, restore, restore.incarnation);
   const { name } = situation.cluster;
   const id = clusterIdOf(situation);
   if (id === undefined) return judgeUnidentified(situation);
@@ -115,6 +117,34 @@ function judgeRecovery(
   const ids = recovery.givenUp.map(({ id }) => id);
   if (ids.length === givenUp.length && ids.every(id => givenUp.includes(id))) return undefined;
   return other(`${ids.join(', ')} would be given up, and ${givenUp.join(', ')} were approved`);
+}
+
+/** Only the id of the cluster that runs says what is given up: that it looks lost says nothing here. */
+function judgeReturn(
+  situation: Situation,
+  { confirmClusterId: confirmed }: RestoreOfCluster,
+  token: string,
+): NotAccepted | undefined {
+  const { cluster } = situation;
+  const id = clusterIdOf(situation);
+  if (id === undefined) return judgeUnidentified(situation) ?? noneRuns(cluster.name);
+  if (confirmed === id) {
+    const judged = returnTo(situation, token);
+    return 'fault' in judged
+      ? refused(judged.fault.reason, `nothing is gone back to: ${judged.fault.message}`)
+      : undefined;
+  }
+  return refused(
+    'WrongClusterID',
+    `spec.confirmClusterID is ${confirmed}, but the id of the cluster ${cluster.name} that runs, and would be given up, is ${id}: look at "kubectl etcd incarnations ${cluster.name}"; to give it up, set spec.confirmClusterID to ${id}`,
+  );
+}
+
+function noneRuns(cluster: string): NotAccepted {
+  return waits(
+    'ClusterMissing',
+    `the cluster ${cluster} has not formed, so there is nothing to go back from`,
+  );
 }
 
 function stateOf(situation: Situation): string {

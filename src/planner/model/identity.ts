@@ -112,11 +112,7 @@ export function rebuiltIdentity(
 ): RebuiltIdentity | undefined {
   const own = stampsOf(observation.cluster);
   const stamped = [...observation.claims, ...observation.pods].filter(object => object.owned && object.token);
-  // Before it has a cluster id nothing lived: without claims and pods it may begin again.
-  const tokens = [...stamped, ...(own.clusterId === undefined ? [] : [own])].map(({ token = '' }) => token);
-  // A token of a resource with another uid, which somebody wrote there, says less than any of this one.
-  const ofThis = tokens.filter(each => ownsToken(observation.cluster, each));
-  const token = (ofThis.length > 0 ? ofThis : tokens).sort(bySerial).at(-1);
+  const token = stampedToken(observation);
   if (token === undefined) return undefined;
   const ours = stamped.filter(object => object.token === token);
   const names = votersLeft(observation.cluster, ours).sort(bySerial);
@@ -131,6 +127,42 @@ export function rebuiltIdentity(
     incarnation: { token, members: names.map(name => memberOf(observation.cluster, name)) },
     clusterId: stampedId ?? seenId,
   };
+}
+
+/**
+ * The incarnation that stamps show as the one of now, when the status was lost. What was put aside says so; where all was, in the middle of a
+ * restore, it is the one that the resource is stamped with. Otherwise the last one: numbers only rise, but for one that is gone back to.
+ */
+export function stampedToken({
+  cluster,
+  claims,
+  pods,
+}: Pick<Observation, 'cluster' | 'claims' | 'pods'>): string | undefined {
+  const own = stampsOf(cluster);
+  const stamped = [...claims, ...pods].filter(object => object.owned && object.token);
+  // Before it has a cluster id nothing lived: without claims and pods it may begin again.
+  const ownToken = own.clusterId === undefined ? undefined : own.token;
+  const isAside = (object: (typeof stamped)[number]): boolean =>
+    'keptByRestore' in object && object.keptByRestore === true;
+  const ofOwn = stamped.filter(({ token }) => token === ownToken);
+  const isOwnAside = ofOwn.length > 0 && ofOwn.every(isAside);
+  const now = [
+    ...stamped.filter(object => !isAside(object)).map(({ token }) => token),
+    ...(isOwnAside ? [] : [ownToken]),
+  ].filter(token => token !== undefined);
+  if (now.length > 0) return newestToken(cluster, now);
+  return isOwnAside
+    ? ownToken
+    : newestToken(
+        cluster,
+        stamped.map(({ token = '' }) => token),
+      );
+}
+
+/** A token of a resource with another uid, which somebody wrote there, says less than any of this one. */
+function newestToken(cluster: ClusterFacts, tokens: readonly string[]): string | undefined {
+  const ofThis = tokens.filter(each => ownsToken(cluster, each));
+  return (ofThis.length > 0 ? ofThis : tokens).toSorted(bySerial).at(-1);
 }
 
 /** The members of these objects; of a cluster that was taken up those that voted when it was left, as it noted on them. */

@@ -34,6 +34,8 @@ export interface RestoreOfCluster {
   readonly onlyAfterTotalLoss?: boolean;
   /** It recovers a lost quorum from this member, instead of a backup. */
   readonly survivor?: NonNullable<EtcdRestoreSpec['survivor']>;
+  /** It goes back to this incarnation, of which the claims are kept, instead of a backup. */
+  readonly incarnation?: string;
 }
 
 /** What a restore is to the cluster of this name; undefined for one of another cluster, or one that has ended. */
@@ -57,8 +59,16 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
   };
 }
 
-function wordsOf({ by, survivor }: EtcdRestoreSpec): Pick<RestoreOfCluster, 'by' | 'survivor'> {
-  return { ...(by !== undefined && { by }), ...(survivor !== undefined && { survivor }) };
+function wordsOf({
+  by,
+  survivor,
+  incarnation,
+}: EtcdRestoreSpec): Pick<RestoreOfCluster, 'by' | 'survivor' | 'incarnation'> {
+  return {
+    ...(by !== undefined && { by }),
+    ...(survivor !== undefined && { survivor }),
+    ...(incarnation !== undefined && { incarnation: incarnation.token }),
+  };
 }
 
 /**

@@ -7,6 +7,7 @@ import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { memberNames } from '../model/member-names.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
+import type { Decision } from '../model/decision.ts';
 import type { Situation } from '../model/situation.ts';
 
 /** What is known of one member. */
@@ -15,15 +16,18 @@ type LastSeen = NonNullable<EtcdClusterStatus['lastSeen']>[number];
 const PACE_MS = 60_000;
 
 /** Of every member that there is; undefined: none ever answered. */
-export function lastSeenOf(situation: Situation): EtcdClusterStatus['lastSeen'] {
+export function lastSeenOf(situation: Situation, decision?: Decision): EtcdClusterStatus['lastSeen'] {
   const { cluster, probes, now } = situation;
   // Before it has an id there is nothing that could be lost.
   if (cluster.status.clusterID === undefined) return undefined;
+  // Nobody says anything more once they are stopped.
+  const isLast = decision?.kind === 'operate' && decision.step.kind === 'fenceMembers';
+  const paceMs = isLast ? 0 : PACE_MS;
   const found = memberNames(situation).flatMap(name => {
     const before = cluster.status.lastSeen?.find(each => each.name === name);
     const probe = probes[name];
     const isOurs = probe?.answered === true && probe.clusterId === cluster.status.clusterID;
-    const seen = isOurs ? seenNow(name, probe, { before, now }) : before;
+    const seen = isOurs ? seenNow(name, probe, { before, now, paceMs }) : before;
     return seen === undefined ? [] : [seen];
   });
   return found.length === 0 ? undefined : found;
@@ -32,7 +36,11 @@ export function lastSeenOf(situation: Situation): EtcdClusterStatus['lastSeen'] 
 function seenNow(
   name: string,
   probe: AnsweredProbe,
-  { before, now }: { readonly before: LastSeen | undefined; readonly now: number },
+  {
+    before,
+    now,
+    paceMs,
+  }: { readonly before: LastSeen | undefined; readonly now: number; readonly paceMs: number },
 ): LastSeen {
   const { memberId: id, isLearner, raftTerm, raftIndex, revision } = probe;
   const isSame =
@@ -43,7 +51,7 @@ function seenNow(
   // Who became a voter is noted at once: it counts for a quorum.
   const isOther = before?.id !== id || (before.learner === true) !== isLearner;
   const age = now - (parseTimestamp(before?.time) ?? 0);
-  if (before !== undefined && (isSame || (!isOther && age < PACE_MS && age >= 0))) return before;
+  if (before !== undefined && (isSame || (!isOther && age < paceMs && age >= 0))) return before;
   return withoutUndefined<LastSeen>({
     name,
     id,

@@ -96,16 +96,14 @@ function refusalOrWait(observation: RestoreObservation): NotAccepted | undefined
 /** The backup is proved to be whole before anything else is done; undefined when it is. */
 function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): RestoreDecision | undefined {
   if (sourceOf(restore) !== undefined) return undefined;
-  const { survivor } = restore.spec;
+  const { survivor, incarnation } = restore.spec;
+  const { generation = 0 } = restore.metadata;
   if (survivor !== undefined)
-    return operate({
-      kind: 'examineSurvivor',
-      generation: restore.metadata.generation ?? 0,
-      member: survivor.member,
-    });
+    return operate({ kind: 'examineSurvivor', generation, member: survivor.member });
+  if (incarnation !== undefined)
+    return operate({ kind: 'examineIncarnation', generation, token: incarnation.token });
   const object = objectOf(restore, backup);
   if ('reason' in object) return { kind: 'blocked', ...object };
-  const { generation = 0 } = restore.metadata;
   return operate({ kind: 'examineBackup', generation, location: object.location });
 }
 

@@ -12,6 +12,11 @@ export const ETCD_RESTORE_STEPS = {
     timing: () => ACTION_TIMING,
     summary: ({ member }) => `examine the data of ${member}`,
   }),
+  /** Looks at the incarnation that is gone back to and at the cluster that is given up, and records both. */
+  examineIncarnation: resourceRow<{ readonly generation: number; readonly token: string }>({
+    timing: () => ACTION_TIMING,
+    summary: ({ token }) => `examine what is kept of incarnation ${token}`,
+  }),
   /** Makes the cluster that the template describes, to be restored into. */
   createRestored: resourceRow<{ readonly cluster: string }>({
     timing: () => ACTION_TIMING,

@@ -205,7 +205,7 @@ describe('a restore', () => {
     [
       'no backup',
       { etcdCluster: { name: 'example' } },
-      'exactly one of spec.backupStorageType, spec.backupRef and spec.survivor',
+      'exactly one of spec.backupStorageType, spec.backupRef, spec.survivor and spec.incarnation',
     ],
     [
       'a type without its block',

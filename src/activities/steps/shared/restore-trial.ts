@@ -45,6 +45,7 @@ export async function tryRestore(
   if (trial === undefined || pods.length === 0 || isBegun) return;
   const { incarnation, storage } = trial;
   const next = { ...cluster, status: { ...cluster.status, incarnation, storage } };
+  if (incarnation.restore?.returned === true) return tryReturn(deps, { cluster: next, service, gone: left });
   const restore = await readRestore(deps.kube, { ...trial.restore, namespace: ref.namespace });
   if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);
   const member = seedName(trial);
@@ -74,6 +75,25 @@ export async function tryRestore(
   // The backup is read through another pod of this kind, while this one takes it.
   if (restore.status?.source?.location.startsWith('file://') === true)
     await tryRoom(deps, { object: twice(volume), gone: left });
+}
+
+/** The members that start again are tried: their claims are there. */
+async function tryReturn(
+  deps: Dependencies,
+  {
+    cluster,
+    service,
+    gone,
+  }: {
+    readonly cluster: EtcdCluster;
+    readonly service: KubeObject | undefined;
+    readonly gone: readonly KubeObject[];
+  },
+): Promise<void> {
+  const { token = '', members = [] } = cluster.status?.incarnation ?? {};
+  const pods = members.map(({ name }) => startedSeed(cluster, { member: name, token }));
+  const objects = [peerService(cluster), ...(service === undefined ? [clientService(cluster)] : []), ...pods];
+  await tryObjects(deps.kube, { objects, gone });
 }
 
 type Trial = NonNullable<StepOf<'fenceMembers'>['trial']>;

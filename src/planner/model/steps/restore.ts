@@ -12,6 +12,19 @@ interface Seeding {
   readonly member: string;
 }
 
+/** An incarnation that is recorded again: its members start on their own claims. */
+export interface Recorded {
+  readonly clusterId: string;
+  readonly members: readonly {
+    readonly name: string;
+    readonly id?: string;
+    readonly learner?: true;
+    readonly node?: string;
+  }[];
+  /** That was started on all of them last, or before the upgrade that was under way. */
+  readonly version: string;
+}
+
 export const RESTORE_STEPS = {
   /** Clients are kept out, then the pods are stopped and seen gone. */
   fenceMembers: row<{
@@ -37,11 +50,13 @@ export const RESTORE_STEPS = {
     /** The members that there were, and claims that hold data. */
     readonly members: readonly string[];
     readonly keep: readonly NamedObject[];
+    /** It is one that was kept, and these claims are its members' again. Absent: a new one. */
+    readonly back?: Recorded & { readonly claims: readonly NamedObject[] };
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
-    summary: ({ incarnation, keep }) =>
-      `record incarnation ${incarnation.token}, and keep ${namesOf(keep) || 'no claims'}`,
+    summary: ({ incarnation, keep, back }) =>
+      `record incarnation ${incarnation.token}${back === undefined ? '' : ' again'}, and keep ${namesOf(keep) || 'no claims'}`,
   }),
   /** Brings the backup onto the volume of the first member. */
   fillVolume: row<Seeding>({
@@ -144,6 +159,8 @@ export const RESTORE_STEPS = {
     readonly kept?: readonly NamedObject[];
     /** Those that stayed until now because only they show that their volumes are empty. */
     readonly pods: readonly NamedObject[];
+    /** The restore had gone back to an incarnation that was kept, and is kept again: none of its claims is deleted. */
+    readonly again?: { readonly keep: readonly NamedObject[]; readonly version: string };
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,

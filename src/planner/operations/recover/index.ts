@@ -108,8 +108,8 @@ function offeredOf(situation: Situation) {
 }
 
 export const recoverQuorum: OperationRow = {
-  status: situation => ({
-    lastSeen: lastSeenOf(situation),
+  status: (situation, decision) => ({
+    lastSeen: lastSeenOf(situation, decision),
     recovery: offeredOf(situation),
     // What was found says nothing any more once there was a quorum.
     survivors: situation.membership.known ? undefined : situation.cluster.status.survivors,

@@ -23,6 +23,7 @@ import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acce
 import { firstRestored } from '../../checks/certificate-coverage.ts';
 import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor, restoredRevision } from './revision-bump.ts';
+import { goneBackTo, isReturn, keptAgain, tokenBefore } from './going-back.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
@@ -35,7 +36,7 @@ export function planRestore(situation: Situation): Decision | undefined {
     const isFormed = cluster.status.clusterID !== undefined;
     // Nothing of it is left, and no client was let in: as if it had not formed.
     const isLost = isFormed && !isOpened(situation) && isTotalLoss(situation);
-    if (isFormed && !isLost) return undefined;
+    if (isFormed && !isLost) return isReturn(situation) ? leaving(situation, under) : undefined;
     const restore = restores.find(({ uid }) => uid === under.uid);
     if (restore === undefined) return undo(situation, under);
     const goingOn = () => (isLost ? lostAgain(situation, restore) : seeding(situation, restore));
@@ -44,6 +45,13 @@ export function planRestore(situation: Situation): Decision | undefined {
   const [next] = candidates(situation);
   if (next?.source === undefined || whyNotAccepted(situation, next) !== undefined) return undefined;
   return abandoning(situation, next) ?? withSubject(next.uid, beginning(situation, next));
+}
+
+/** An incarnation that is gone back to is formed from the beginning: until clients are let in it is left again when nobody wants it any more. */
+function leaving(situation: Situation, under: RestoreIdentity): Decision | undefined {
+  if (isOpened(situation)) return undefined;
+  const restore = situation.restores?.find(({ uid }) => uid === under.uid);
+  return restore === undefined ? undo(situation, under) : abandoning(situation, restore);
 }
 
 /** All that was restored is lost before clients were let in. Only a person knows whether what was before is still wanted. */
@@ -89,7 +97,8 @@ export function planRestoreCompletion(situation: Situation): Decision | undefine
 function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
   const { cluster } = situation;
   const { name, uid } = restore;
-  const incarnation = nextIncarnation(situation, restore);
+  const next = goneBackTo(situation, restore);
+  const incarnation = next?.incarnation ?? nextIncarnation(situation, restore);
   const from = cluster.status.incarnation?.token;
   const keep = identify(situation.claims.filter(claim => claim.owned));
   const change: StepOf<'switchIncarnation'> = {
@@ -100,8 +109,12 @@ function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
     storage: cluster.status.storage ?? storageFor(situation),
     members: from === undefined ? [] : memberNames(situation),
     keep,
+    ...(next && { back: next.back }),
   };
-  const rest = [change, ...seedingSteps(situation, restore, incarnation)];
+  const rest =
+    next === undefined
+      ? [change, ...seedingSteps(situation, restore, incarnation)]
+      : [change, ...next.starts, { kind: 'concludeRestore' as const, restore: change.restore }];
   return fenced(situation, rest, { restore: change.restore, incarnation, storage: change.storage });
 }
 
@@ -261,14 +274,23 @@ function undo(situation: Situation, { name, uid }: RestoreIdentity): Decision {
 function undoingSteps(situation: Situation, restore: RestoreIdentity): readonly Step[] {
   const { cluster, claims, restoresEnded = [] } = situation;
   const { token } = cluster.status.incarnation ?? {};
+  const again = isReturn(situation) ? keptAgain(situation) : undefined;
   const restored = claims.filter(
     claim => claim.owned && claim.token === token && claim.keptByRestore !== true,
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
-  const former = cluster.status.previousIncarnation?.incarnation?.token;
+  const former = tokenBefore(situation);
   const kept = claims.filter(claim => claim.keptByRestore === true && claim.token === former);
   const pods = identify(witnessesOf(situation));
   return [
-    { kind: 'revertRestore', restore, because, claims: identify(restored), kept: identify(kept), pods },
+    {
+      kind: 'revertRestore',
+      restore,
+      because,
+      claims: again === undefined ? identify(restored) : [],
+      kept: identify(kept),
+      pods,
+      ...(again && { again }),
+    },
   ];
 }

@@ -2,6 +2,7 @@ import { type ConditionFinding, finding } from '../../../api/conditions/catalogu
 import type { Decision } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
 import { whyNotAccepted } from '../../checks/restore-acceptance.ts';
+import { givenUpWords } from '../../checks/kept-incarnation.ts';
 import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
 
 const TYPE = 'RestorePending';
@@ -31,5 +32,6 @@ function statusOf(
   const judged = whyNotAccepted(situation, restore);
   if (judged?.kind === 'refused')
     return { text: `EtcdRestore ${name} is refused (${judged.reason}): ${judged.message}`, refused: true };
-  return { text: `EtcdRestore ${name} waits: ${judged?.message ?? step}`, refused: false };
+  const loss = restore.incarnation === undefined ? '' : `; when it begins, ${givenUpWords(situation)}`;
+  return { text: `EtcdRestore ${name} waits: ${judged?.message ?? step}${loss}`, refused: false };
 }

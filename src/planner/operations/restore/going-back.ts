@@ -1,0 +1,77 @@
+/**
+ * An incarnation that is kept is gone back to: it is recorded again as it was, its members start on their own claims as repair starts any,
+ * and what ran until then is kept in its place. No volume is written to, and none is deleted, whichever way it ends. Pure.
+ */
+import type { Incarnation } from '../../../api/schemas/types.ts';
+import { compareVersions } from '../../../api/versions/compare.ts';
+import { returnTo } from '../../checks/kept-incarnation.ts';
+import { memberOf } from '../../model/identity.ts';
+import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
+import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
+import type { Situation } from '../../model/situation.ts';
+import type { StepOf } from '../../model/step-catalogue.ts';
+import { identify } from '../../model/steps/row.ts';
+
+/** What is recorded, and what follows. */
+interface GoneBackTo {
+  readonly incarnation: Incarnation;
+  readonly back: NonNullable<StepOf<'switchIncarnation'>['back']>;
+  readonly starts: readonly StepOf<'restartMember'>[];
+}
+
+/** What is gone back to for this restore; undefined: it brings a backup, or the data of a survivor. */
+export function goneBackTo(
+  situation: Situation,
+  { name, uid, source, incarnation: token }: RestoreOfCluster,
+): GoneBackTo | undefined {
+  if (token === undefined) return undefined;
+  const judged = returnTo(situation, token);
+  // v8 ignore next -- whoever begins it has judged that
+  if ('fault' in judged) return undefined;
+  const { clusterId, since, revision, members, claims, version } = judged.found;
+  return {
+    incarnation: {
+      token,
+      members: members.map(member => memberOf(situation.cluster, member.name)),
+      ...(since !== undefined && { createdAt: since }),
+      restore: {
+        name,
+        uid,
+        location: source?.location ?? '',
+        ...(revision !== undefined && { revision }),
+        returned: true,
+      },
+    },
+    back: { clusterId, members, version, claims: identify(claims) },
+    starts: claims.map(claim => ({
+      kind: 'restartMember',
+      token,
+      member: claim.name,
+      claimUid: claim.uid,
+      ...(claim.version !== version && { version: claim.version }),
+    })),
+  };
+}
+
+/** Whether the restore under way has gone back to an incarnation that was kept. */
+export function isReturn({ cluster }: Pick<Situation, 'cluster'>): boolean {
+  return restoreUnderWay(cluster)?.returned === true;
+}
+
+/** The incarnation that the restore under way took the place of. */
+export function tokenBefore({ cluster }: Pick<Situation, 'cluster'>): string | undefined {
+  return cluster.status.previousIncarnation?.incarnation?.token;
+}
+
+/** What is kept again when it is left again, and the version of what ran before. */
+export function keptAgain(situation: Situation): NonNullable<StepOf<'revertRestore'>['again']> {
+  const { cluster, claims } = situation;
+  const former = tokenBefore(situation);
+  const versions = claims.flatMap(({ token, version }) =>
+    token === former && version !== undefined ? [version] : [],
+  );
+  return {
+    keep: identify(claims.filter(claim => claim.owned)),
+    version: versions.toSorted(compareVersions)[0] ?? cluster.status.currentVersion ?? '',
+  };
+}
