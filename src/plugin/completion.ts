@@ -8,6 +8,9 @@ import { globalFlagsOf } from './commands/command.ts';
 import { SCRIPTS } from './commands/completion-scripts.ts';
 import { COMMANDS } from './commands/table.ts';
 import type { Io } from './io.ts';
+import type { EtcdCluster } from '../api/schemas/types.ts';
+import { claimsOfCluster } from './restore/going-back.ts';
+import { incarnationsOf } from './views/incarnations.ts';
 import { Session } from './session.ts';
 
 /** One word, and what it stands for if that needs words. */
@@ -67,6 +70,18 @@ function flagsOf(command: string | undefined): readonly Candidate[] {
 /** Commands whose name is that of an EtcdBackup. */
 const OF_BACKUPS = ['backup', 'backups', 'verify', 'verify-again'];
 
+/** Incarnations that can be gone back to. */
+async function keptOf(session: Session, cluster: EtcdCluster | undefined): Promise<readonly Candidate[]> {
+  if (cluster === undefined) return [];
+  const all = incarnationsOf(cluster, await claimsOfCluster(session, cluster.metadata.name));
+  return all
+    .filter(({ runs, fault }) => !runs && fault === undefined)
+    .map(({ token, revision }) => ({
+      word: token,
+      ...(revision !== undefined && { about: `revision ${revision}` }),
+    }));
+}
+
 /** Names of resources, and of members after the name of a cluster. */
 async function namesFor(
   command: string,
@@ -80,6 +95,7 @@ async function namesFor(
     const [name] = words;
     if (name !== undefined) {
       const cluster = await session.get('EtcdCluster', name);
+      if (command === 'go-back') return await keptOf(session, cluster);
       return (cluster?.status?.members?.details ?? []).map(member => ({ word: member.name }));
     }
     const found = await session.list(OF_BACKUPS.includes(command) ? 'EtcdBackup' : 'EtcdCluster');

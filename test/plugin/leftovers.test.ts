@@ -122,8 +122,16 @@ describe('claims that a restore has set aside', () => {
     await living({ restore: { name: 'friday', uid: 'r', completedAt: '2026-11-23T12:00:00Z' } });
     const { out } = await bench.run('leftovers');
     expect(out).toMatch(/example-0 .* EtcdRestore friday$/m);
-    expect(out).toContain('they cannot be taken up; docs/operations/restore.md says how their data is read');
+    expect(out).toContain('they are kept until somebody deletes them');
+    expect(out).toContain('kubectl etcd incarnations example -n default');
     expect(out).toContain('kubectl delete pvc example-0');
+  });
+
+  test('cannot be gone back to when their cluster is gone', async () => {
+    await claim('example-0', KEPT);
+    const { out } = await bench.run('leftovers');
+    expect(out).toContain('they cannot be taken up; docs/operations/restore.md says how their data is read');
+    expect(out).not.toContain('kubectl etcd incarnations');
   });
 
   test('are not to be deleted before the restore has ended: an abort takes them up', async () => {

@@ -38,10 +38,18 @@ interface Fault {
   readonly message: string;
 }
 
+/** What is looked at. */
+interface Seen {
+  readonly cluster: Pick<Situation['cluster'], 'name' | 'uid' | 'object' | 'status'> & {
+    readonly config: { readonly version: string };
+  };
+  readonly claims: readonly KeptClaim[];
+}
+
 export type ReturnJudgement = { readonly found: Return } | { readonly fault: Fault };
 
 /** What a cluster would be when it went back to this incarnation, or why it cannot. */
-export function returnTo(situation: Situation, token: string): ReturnJudgement {
+export function returnTo(situation: Seen, token: string): ReturnJudgement {
   const { cluster, claims } = situation;
   if (cluster.status.incarnation?.token === token)
     return notKept(`the cluster ${cluster.name} runs incarnation ${token} already`);
@@ -54,7 +62,7 @@ export function returnTo(situation: Situation, token: string): ReturnJudgement {
   return judge(situation, kept);
 }
 
-function judge(situation: Situation, { token, note, claims }: KeptIncarnation): ReturnJudgement {
+function judge(situation: Seen, { token, note, claims }: KeptIncarnation): ReturnJudgement {
   const clusterId = note?.clusterID ?? claims.map(claim => claim.clusterId).find(id => id !== undefined);
   if (note === undefined)
     return notKept(
@@ -107,7 +115,7 @@ function faultOf(claims: readonly KeptClaim[], { name }: KeptMember, clusterId: 
 
 /** The release that the members start with, or why there is none: members start with what ran on their data, and follow spec.version then. */
 function versionOf(
-  { cluster }: Situation,
+  { cluster }: Seen,
   token: string,
   claims: readonly KeptClaim[],
 ): string | { readonly fault: Fault } {

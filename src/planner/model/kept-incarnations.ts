@@ -7,7 +7,8 @@ import { canonical } from '../../api/values/canonical.ts';
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import { memberNames } from './member-names.ts';
-import type { ClaimFacts, Observation } from './observation.ts';
+import { ownsToken } from './identity.ts';
+import type { ClaimFacts, ClusterFacts, Observation } from './observation.ts';
 
 /** A member as it was when its incarnation was left. */
 export interface KeptMember {
@@ -66,7 +67,8 @@ export function keptNote(observation: Observation, leftAt?: string): KeptNote | 
   return status.incarnation && noteOf({ status, members: memberNames(observation), leftAt });
 }
 
-function noteOf({
+/** Of an incarnation with this status and these members. */
+export function noteOf({
   status: { incarnation, clusterID, lastSeen = [], members: known },
   members,
   leftAt,
@@ -124,12 +126,13 @@ function readNote(text: string | undefined, token: string): KeptNote | undefined
 
 /** What is kept of a cluster besides what runs, in the order in which the incarnations were begun. */
 export function keptIncarnations(
-  { name, status }: { readonly name: string; readonly status: EtcdClusterStatus },
+  cluster: Pick<ClusterFacts, 'name' | 'uid' | 'object' | 'status'>,
   claims: readonly KeptClaim[],
 ): KeptIncarnation[] {
+  const { name, status } = cluster;
   const isKept = (claim: KeptClaim): boolean =>
     claim.keptByRestore === true &&
-    claim.token !== undefined &&
+    ownsToken(cluster, claim.token) &&
     claim.token !== status.incarnation?.token &&
     isNameOfMember(name, claim.name);
   const byToken = Map.groupBy(claims.filter(isKept), ({ token = '' }) => token);

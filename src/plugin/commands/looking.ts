@@ -3,6 +3,7 @@ import { APP, LABEL_APP } from '../../api/names.ts';
 import { EXIT } from '../exit-codes.ts';
 import { usageFailure } from '../failure.ts';
 import { need } from '../not-found.ts';
+import { showIncarnations } from '../restore/going-back.ts';
 import { backupLines, oneBackupLines } from '../views/backup-lines.ts';
 import { explanationOf } from '../views/explain.ts';
 import { explanationLines } from '../views/explain-lines.ts';
@@ -140,6 +141,15 @@ const unused: CommandRow = {
   },
 };
 
+const incarnations: CommandRow = {
+  usage: 'NAME',
+  words: [1, 1],
+  about: 'what a cluster is, and what is kept of what it was before a restore: revisions, times, sizes',
+  flags: [],
+  more: ['kubectl etcd go-back NAME INCARNATION makes the cluster what it was before.'],
+  run: showIncarnations,
+};
+
 const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const;
 const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 export const LOOKING = {
@@ -150,4 +160,5 @@ export const LOOKING = {
   backups,
   requests,
   leftovers: unused,
+  incarnations,
 } as const;

@@ -4,6 +4,7 @@ import { etcdctl, forward } from '../members/reach.ts';
 import { shell } from '../members/prompt.ts';
 import { need } from '../not-found.ts';
 import { report } from '../report/report.ts';
+import { goBack } from '../restore/going-back.ts';
 import { restore } from '../restore/restore.ts';
 import { verdictLines, verdictOf } from '../views/verdict.ts';
 import type { CommandRow } from './command.ts';
@@ -36,6 +37,18 @@ export const REACHING = {
     flags: ['from', 'at', 'cluster-id', 'yes', 'wait', 'timeout', 'dry-run'],
     more: ['With --yes the id of the cluster must be given: status.clusterID.'],
     run: restore,
+  },
+  'go-back': {
+    usage: 'NAME INCARNATION',
+    words: [2, 2],
+    about:
+      'make a cluster what it was before a restore, from the claims that are kept, after you have typed the name',
+    flags: ['cluster-id', 'yes', 'wait', 'timeout', 'dry-run'],
+    more: [
+      'kubectl etcd incarnations NAME lists what is kept. What the cluster holds now is given up, and kept in turn.',
+      'With --yes the id of the cluster that runs must be given: status.clusterID.',
+    ],
+    run: goBack,
   },
   etcdctl: {
     usage: 'NAME -- COMMAND',

@@ -14,7 +14,7 @@ import {
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import type { KubeObject } from '../../kube/port.ts';
 import { isTokenOfName } from '../../planner/model/identity.ts';
-import { kubectlLine, type Where } from './command-lines.ts';
+import { kubectlLine, pluginLine, type Where } from './command-lines.ts';
 import type { Command } from './explain.ts';
 
 /** Why nobody uses a claim. */
@@ -185,7 +185,7 @@ function groupOf(claims: readonly Leftover[], { clusters }: Seen, where: Where):
     case 'Deletion':
       return { ...about, ...afterDeletion({ cluster, incarnation, living, running }, there, erase) };
     case 'Restore':
-      return { ...about, ...afterRestore(living, incarnation, erase) };
+      return { ...about, ...afterRestore(living, { incarnation, erase, where }) };
     case 'Removal':
       return { ...about, notes: [], commands: [erase] };
   }
@@ -234,8 +234,11 @@ function afterDeletion(
 
 function afterRestore(
   living: EtcdCluster | undefined,
-  incarnation: string,
-  erase: Command,
+  {
+    incarnation,
+    erase,
+    where,
+  }: { readonly incarnation: string; readonly erase: Command; readonly where: Where },
 ): Pick<LeftGroup, 'notes' | 'commands'> {
   const { restore } = living?.status?.incarnation ?? {};
   const isUnderWay = restore !== undefined && restore.completedAt === undefined;
@@ -244,8 +247,14 @@ function afterRestore(
       notes: ['the restore has not ended: an abort takes them up again, so do not delete them'],
       commands: [],
     };
+  if (living === undefined)
+    return {
+      notes: ['they cannot be taken up; docs/operations/restore.md says how their data is read'],
+      commands: [erase],
+    };
+  const purpose = `see whether EtcdCluster ${living.metadata.name} can go back to them`;
   return {
-    notes: ['they cannot be taken up; docs/operations/restore.md says how their data is read'],
-    commands: [erase],
+    notes: ['they are kept until somebody deletes them'],
+    commands: [{ purpose, line: pluginLine(where, 'incarnations', living.metadata.name) }, erase],
   };
 }
