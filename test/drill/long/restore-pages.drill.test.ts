@@ -237,5 +237,9 @@ test('no command of the pages is left out', () => {
   const ofRecovery =
     /kubectl etcd (explain|recover)|\.status\.recovery|get etcdrestores|wait etcdrestore --all|^kubectl get etcd example$/;
   const untried = [...disasterPage.untried].filter(command => !ofRecovery.test(command));
-  expect([...restorePage.untried, ...untried]).toEqual([]);
+  // Those of incarnations that are gone back to are typed in incarnations.drill.test.ts.
+  const ofRestores = [...restorePage.untried].filter(
+    command => !/etcd (incarnations|go-back) /.test(command),
+  );
+  expect([...ofRestores, ...untried]).toEqual([]);
 });
