@@ -58,6 +58,7 @@ function stepsOf(world: OperatorWorld): Given {
       restore,
       incarnation: { token, members: [] },
       storage: { kind: 'PersistentVolumeClaim' },
+      version: '3.6.16',
       members: [member],
       keep: [claim],
     },

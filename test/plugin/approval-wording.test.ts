@@ -68,7 +68,9 @@ describe('an approval that the planner asks for', () => {
     expect(decision).toMatchObject({ consent: { operation: 'upgradeCluster' } });
     expect(waitingApproval(cluster)).toEqual({
       ...(decision.kind === 'blocked' && decision.consent),
-      what: 'the upgrade from 3.5.35 to 3.6.16 is supervised and needs approval to begin',
+      what: expect.stringContaining(
+        'the upgrade from 3.5.35 to 3.6.16 is supervised and needs approval to begin; no backup',
+      ),
     });
     const { waitsFor } = explanationOf(cluster, [], { namespace: 'shop' });
     // Other conditions repeat the message.

@@ -65,6 +65,30 @@ describe('restore', () => {
     },
   );
 
+  test('--before-upgrade restores the backup that status names, and has the data of now saved first', async () => {
+    const backup = { name: 'nightly', location: 's3://backups/shop/200', time: '2026-11-22T00:00:00Z' };
+    const beforeUpgrade = { version: '3.5.35', to: '3.6.16', backup };
+    const status = { ...WELL, clusterID: ID, beforeUpgrade };
+    await bench.put('EtcdCluster', 'upgraded', { spec: { version: '3.6.16' }, status });
+    const early = await bench.run(`restore upgraded --before-upgrade --yes --cluster-id ${ID}`);
+    expect(early.code).toBe(1);
+    expect(early.err).toContain(
+      `kubectl patch etcd upgraded --type=merge -p '{"spec":{"version":"3.5.35"}}'`,
+    );
+    expect(await restores()).toEqual([]);
+
+    await bench.put('EtcdCluster', 'reset', { spec: { version: '3.5.35' }, status });
+    const { code, err } = await bench.run(`restore reset --before-upgrade --yes --cluster-id ${ID}`);
+    expect(err).toContain('The data as it is now is saved as a backup before that');
+    expect(code).toBe(0);
+    const [restore, ...others] = await restores();
+    expect(others).toEqual([]);
+    expect(restore?.['spec']).toMatchObject({
+      backupRef: { name: 'nightly', location: backup.location },
+      saveFirst: true,
+    });
+  });
+
   test('a person types the name of the cluster, and nothing else will do', async () => {
     for (const answer of ['y', 'yes', '', 'exmple'])
       expect(await bench.run('restore example --from nightly', { answers: [answer] })).toMatchObject({
@@ -78,6 +102,8 @@ describe('restore', () => {
 
   test.each([
     ['restore example', 2, 'Add --from BACKUP'],
+    ['restore example --before-upgrade', 1, 'names no upgrade to another minor version'],
+    ['restore example --before-upgrade --from nightly', 2, 'leave out --from and --at'],
     ['restore exmple --from nightly', 1, 'Did you mean example?'],
     ['restore example --from other --yes', 1, 'There are: nightly'],
     ['restore example --from nightly --at 50 --yes', 1, 'keeps no verified backup until 50'],

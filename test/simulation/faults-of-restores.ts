@@ -40,6 +40,7 @@ const restoreAsked: Fault = (world, random) => {
     ...which,
     ...(confirmClusterID !== undefined && { confirmClusterID }),
     ...(random.chance(0.3) && { revisionBump: random.below(2) * 1_000 }),
+    ...(random.chance(0.2) && { saveFirst: true }),
   };
   const metadata = { name, namespace: NAMESPACE };
   world.kube.create({ apiVersion: API_VERSION, kind: 'EtcdRestore', metadata, spec } as WritableObject);

@@ -11,6 +11,8 @@ import { graceOfLossMs, isTotalLoss } from '../../src/planner/checks/total-loss.
 import { goesToSleep } from '../../src/planner/model/hibernation.ts';
 import { rebuiltIdentity } from '../../src/planner/model/identity.ts';
 import { recordedRefusal } from '../../src/planner/model/restore-acceptance.ts';
+import { isUnsaved } from '../../src/planner/model/restore-of-cluster.ts';
+import { restoredVersion } from '../../src/planner/model/restored-version.ts';
 import { restoreWithoutStatus } from '../../src/planner/operations/create/unidentified.ts';
 import { abandoning, fence } from '../../src/planner/operations/restore/index.ts';
 import { lackOfSeed } from '../../src/planner/operations/restore/seed.ts';
@@ -106,6 +108,21 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
       const lack = original(observation, seed);
       return lack?.reason === 'KeysUnknown' ? undefined : lack;
     }),
+  ),
+  without(
+    'a restore begins before what it gives up is saved',
+    'restoreSavesFirst',
+    returns(isUnsaved, false),
+  ),
+  without(
+    'members of the newer minor begin on a backup of the older one that is asked for',
+    'upgradeIsRolledBack',
+    instead(
+      restoredVersion,
+      () =>
+        ({ config, status }) =>
+          status.currentVersion || config.version,
+    ),
   ),
   without(
     'a cluster that is to be restored into is made empty',

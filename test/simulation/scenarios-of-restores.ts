@@ -137,6 +137,49 @@ export const restoreScenarios = {
     await succeeded(scripted);
   },
 
+  /** Nobody is stopped before what there is now is in a backup, and a run that fails is none. */
+  async restoreSavesFirst(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    const path = await backedUp(scripted);
+    const before = scripted.leader().clusterId;
+    const answered = async (outcome: 'Succeeded' | 'Failed') => {
+      await scripted.until('a backup is asked for', () => world.backups.isAsked());
+      await scripted.pass(A_WHILE);
+      if (scripted.leader().clusterId !== before) throw new Breach('nothing was saved before the restore');
+      world.now += 1_000;
+      if (outcome === 'Succeeded') world.backups.take(CLUSTER, scripted.leader());
+      world.backups.ran(outcome);
+      world.wake();
+    };
+    scripted.restore(path, { confirmClusterID: clusterID(scripted), saveFirst: true });
+    await answered('Failed');
+    await scripted.until('it is said that nothing is saved', () =>
+      wordOf(world, RESTORE).includes('spec.saveFirst to false'),
+    );
+    // An hour later it is asked again.
+    scripted.skip(7_200);
+    await answered('Succeeded');
+    await succeeded(scripted);
+    if (scripted.restored().saved?.location === undefined) throw new Breach('nothing names what was saved');
+  },
+
+  /** The new minor is not what was hoped for: the cluster goes back to the version and the data of before. */
+  async upgradeIsRolledBack(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    world.edit({ version: '3.5.35' });
+    const path = await backedUp(scripted);
+    const runs = (version: string) => () =>
+      world.decision.kind === 'idle' &&
+      [...world.etcd.processes.values()].every(process => process.version === version && process.serves);
+    world.edit({ version: '3.6.16' });
+    await scripted.until('every member runs 3.6.16', runs('3.6.16'));
+    await scripted.pass(A_WHILE);
+    world.edit({ version: '3.5.35' });
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await succeeded(scripted);
+    if (!runs('3.5.35')()) throw new Breach('the members do not run 3.5.35');
+  },
+
   async restoreIsAborted(scripted: ScriptedWorld) {
     const path = await backedUp(scripted);
     const before = scripted.leader().clusterId;

@@ -13,7 +13,8 @@ type Owner = Pick<BackupRef, 'namespace'>;
 const IN_PASS = { timeoutMs: 10_000 };
 
 /**
- * Which of these backups EtcdRestores have begun with and may still have to read. They go when those have ended. All namespaces that
+ * Which of these backups EtcdRestores have begun with and may still have to read, and which were made before them (spec.saveFirst). The first go
+ * when those have ended, the others when those are gone. All namespaces that
  * this operator looks after are asked, so callers ask only when something is to be deleted. In the EtcdBackup's own
  * namespace the location is enough. Elsewhere it may be one of a store of somebody's own: there the restore has to have read the
  * very content, by its SHA-256.
@@ -49,13 +50,14 @@ function neededBy(
   all: readonly EtcdRestore[],
   { namespace, backups }: { readonly namespace: string; readonly backups: readonly BackupEntry[] },
 ): readonly string[] {
-  const restores = all.filter(({ status }) => !hasEnded(status ?? {}));
   const isNeeded = ({ location, sha256 }: BackupEntry): boolean =>
-    restores.some(
-      ({ metadata, status }) =>
-        status?.source?.location === location &&
-        (metadata.namespace === namespace || (sha256 !== undefined && status.source.sha256 === sha256)),
-    );
+    all.some(({ metadata, status = {} }) => {
+      // What was saved before a restore is kept with its EtcdRestore.
+      const { source, saved } = status;
+      const held = [saved, hasEnded(status) ? undefined : source].find(each => each?.location === location);
+      const isOwn = metadata.namespace === namespace;
+      return held !== undefined && (isOwn || (sha256 !== undefined && held.sha256 === sha256));
+    });
   return backups.filter(isNeeded).map(({ location }) => location);
 }
 

@@ -1,5 +1,6 @@
 /** The activities of EtcdRestores: what is done to the cluster are steps of the cluster. */
 import type { RestoreStep, RestoreStepOf } from '../../planner/restore/steps.ts';
+import { askForBackup, awaitAnswer } from '../resource/asked-backup.ts';
 import { backupFailure } from '../backup/failure.ts';
 import type { RestoreRef } from '../resource/etcd-restore.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -31,6 +32,13 @@ function stepActivities(deps: Dependencies) {
     ),
     examineIncarnation: withHeartbeat(
       (ref: RestoreRef, step: RestoreStepOf<'examineIncarnation'>) => examineIncarnation(deps, ref, step),
+      stepFailure,
+    ),
+    requestSaving: withHeartbeat(async (ref: RestoreRef, step: RestoreStepOf<'requestSaving'>) => {
+      await askForBackup(deps, ref.namespace, step);
+    }, stepFailure),
+    awaitSaving: withHeartbeat(
+      (ref: RestoreRef, step: RestoreStepOf<'awaitSaving'>) => awaitAnswer(deps, ref.namespace, step),
       stepFailure,
     ),
     createRestored: withHeartbeat((ref: RestoreRef) => createRestored(deps, ref), stepFailure),

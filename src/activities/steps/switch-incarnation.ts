@@ -70,21 +70,14 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
   const { token } = step.incarnation;
   if (back !== undefined)
     cluster = await stampIdentity(deps.kube, cluster, { token, clusterId: back.clusterId, lastSerial });
-  const { incarnation, clusterID, lastSeen } = cluster.status ?? {};
+  const { currentVersion } = cluster.status ?? {};
   await recordStatus(deps.kube, cluster, {
     incarnation: { createdAt: timestamp(deps.now()), ...step.incarnation },
     storage: step.storage,
+    // Before there was one, the specification says it until a member has formed the cluster: it may still be corrected.
+    ...(currentVersion !== undefined && { currentVersion: step.version }),
     lastSerial,
-    previousIncarnation:
-      incarnation === undefined
-        ? null
-        : {
-            incarnation,
-            ...(clusterID !== undefined && { clusterID }),
-            members: step.members,
-            claims: step.keep.map(({ name }) => name).slice(-MOST_CLAIMS),
-            ...(lastSeen !== undefined && { lastSeen }),
-          },
+    previousIncarnation: putAside(cluster, step),
     ...FORGOTTEN,
     ...(back !== undefined && recordedAgain(back)),
   });
@@ -94,6 +87,23 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
       : `${step.restore.name} goes back to incarnation ${token}; incarnation ${step.from} is kept`;
   recordClusterEvent(deps, ref, { reason: 'RestoreBegun', message });
 };
+
+/** What the status keeps of the incarnation that another takes the place of; null: there was none. */
+function putAside(
+  { status = {} }: EtcdCluster,
+  { members, keep }: StepOf<'switchIncarnation'>,
+): NonNullable<EtcdClusterStatus['previousIncarnation']> | null {
+  const { incarnation, clusterID, currentVersion, lastSeen } = status;
+  if (incarnation === undefined) return null;
+  return {
+    incarnation,
+    ...(clusterID !== undefined && { clusterID }),
+    ...(currentVersion !== undefined && { version: currentVersion }),
+    members,
+    claims: keep.map(({ name }) => name).slice(-MOST_CLAIMS),
+    ...(lastSeen !== undefined && { lastSeen }),
+  };
+}
 
 /** As many names as the status takes, the newest: all are marked. */
 const MOST_CLAIMS = 64;
@@ -211,7 +221,7 @@ export const revertRestore: Perform<'revertRestore'> = async (deps, ref, step) =
   for (const { name, uid } of step.pods) await deps.kube.delete({ ...POD, namespace, name }, { uid });
   // Marked as kept, they would be no part of the cluster when that is deleted and applied again.
   await releaseClaims(deps, { namespace, claims: step.kept ?? [] });
-  await revert(deps, again === undefined ? cluster : await stampedAsBefore(deps, cluster), again?.version);
+  await revert(deps, again === undefined ? cluster : await stampedAsBefore(deps, cluster));
   recordAbandoned(deps, ref, step);
 };
 
@@ -234,13 +244,9 @@ async function stampedAsBefore({ kube }: Dependencies, cluster: EtcdCluster): Pr
   return stampIdentity(kube, cluster, { token: incarnation.token, clusterId, lastSerial });
 }
 
-/** @param version that the members ran; undefined: it is recorded still */
-async function revert(
-  { kube }: Dependencies,
-  cluster: EtcdCluster,
-  version: string | undefined,
-): Promise<void> {
-  const { incarnation, clusterID, members = [], lastSeen } = cluster.status?.previousIncarnation ?? {};
+async function revert({ kube }: Dependencies, cluster: EtcdCluster): Promise<void> {
+  const { previousIncarnation = {} } = cluster.status ?? {};
+  const { incarnation, clusterID, version, members = [], lastSeen } = previousIncarnation;
   await recordStatus(kube, cluster, {
     incarnation: incarnation ?? null,
     clusterID: clusterID ?? null,

@@ -9,6 +9,10 @@ export const RESTORE_OBSTACLES = {
   StatusLost: ['The status of the EtcdCluster was lost and is recorded again first.', WAIT],
   AnotherRestore: ['Another EtcdRestore of the cluster comes first.', 'Wait, or delete one of them.'],
   BackupNotFound: ['No verified backup fits the specification.', 'Correct the EtcdRestore.'],
+  NotSaved: [
+    'spec.saveFirst asks for a backup of what the cluster holds now, and there is none.',
+    'Read the message and the status of the EtcdBackup that it names, or set spec.saveFirst to false: the claims of the members are kept in any case.',
+  ],
   AwaitingRestore: [
     'An EtcdRestore created the cluster and has not restored its data yet.',
     'If the EtcdRestore is gone, delete the EtcdCluster.',

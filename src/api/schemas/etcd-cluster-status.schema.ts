@@ -219,6 +219,20 @@ const upgradeFailure = z.object({
   generation: int64('The specification that it was; another one is tried.'),
 });
 
+const beforeUpgrade = z.object({
+  version: text(64, 'The version that the members ran.'),
+  to: text(64, 'The version that was asked for.'),
+  backup: z
+    .object({
+      name: name('The EtcdBackup that has it.'),
+      location: text(4096, 'Where it is.'),
+      time: time('When it was taken.'),
+      revision: int64('The revision it holds.').optional(),
+    })
+    .describe('The newest verified backup when the first member was upgraded; absent: there was none.')
+    .optional(),
+});
+
 const members = z.object({
   ready: z.array(name('A pod.')).max(64).describe('Members whose pod is ready.').optional(),
   unready: z.array(name('A pod.')).max(64).describe('Members whose pod is not ready.').optional(),
@@ -249,6 +263,11 @@ export const clusterStatus = z
     ).optional(),
     targetVersion: text(64, 'The target version of the current upgrade; empty otherwise.').optional(),
     upgradeFailure: upgradeFailure.describe('The upgrade that was stopped last.').optional(),
+    beforeUpgrade: beforeUpgrade
+      .describe(
+        'What there was before the last upgrade to another minor version, for a way back after its point of no return.',
+      )
+      .optional(),
     observedGeneration: int64('The metadata.generation that this status was written for.').optional(),
     workflowID: text(512, 'The Temporal workflow of this cluster.').optional(),
     selector: text(1024, 'Label selector of the pods, for the scale subresource.').optional(),

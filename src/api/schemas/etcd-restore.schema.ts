@@ -104,6 +104,12 @@ const restoreSpec = cel(
           message: 'must be the cluster id in hexadecimal, as status.clusterID of the EtcdCluster shows it',
         },
       ).optional(),
+      saveFirst: z
+        .boolean()
+        .describe(
+          'true: before anything is stopped, an EtcdBackup of the cluster makes a backup of the data as it is now. It is kept as long as this EtcdRestore exists, and nothing is restored without it.',
+        )
+        .optional(),
       revisionBump: int64(
         'The number by which revisions are raised, so that watchers notice the restore. 0: revisions are not raised. Without effect with incarnation.',
       )
@@ -168,6 +174,14 @@ const chosen = z.object({
   sha256: text(64, 'Its SHA-256 as status.history of the EtcdBackup recorded it.').optional(),
 });
 
+const saved = z.object({
+  backup: text(253, 'The EtcdBackup that has it.'),
+  location: text(4096, 'Where it is.'),
+  time: time('When it was taken.'),
+  revision: int64('The revision that it holds.').optional(),
+  sha256: text(64, 'Of the object, in hexadecimal.').optional(),
+});
+
 const refusal = z.object({
   generation: int64('The metadata.generation that is refused.'),
   reason: text(64, 'As the reason of the condition Accepted.'),
@@ -207,6 +221,11 @@ const restoreStatus = z
       .optional(),
     chosen: chosen
       .describe('What spec.backupRef meant when it was first looked at; nothing else is restored for it.')
+      .optional(),
+    saved: saved
+      .describe(
+        'For spec.saveFirst: the backup of what the cluster held before. It is not pruned as long as this EtcdRestore exists.',
+      )
       .optional(),
     source: source.describe('The backup, after it was read completely and verified.').optional(),
     givenUp: givenUp

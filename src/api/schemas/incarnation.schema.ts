@@ -57,6 +57,7 @@ export const incarnation = z.object({
 export const previousIncarnation = z.object({
   incarnation: incarnation.describe('What it was.').optional(),
   clusterID: text(32, 'The cluster id that it had, in hexadecimal.').optional(),
+  version: text(64, 'The version of etcd that its members ran.').optional(),
   members: z.array(name('A member.')).max(64).describe('The members that it had.').optional(),
   claims: z
     .array(name('A claim.'))

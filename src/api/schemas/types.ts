@@ -89,6 +89,7 @@ export type Incarnation = NonNullable<EtcdClusterStatus['incarnation']>;
 /** What the members answered when their keys were last compared. */
 export type KeyHashes = NonNullable<EtcdClusterStatus['keyHashes']>;
 /** An upgrade that was stopped because a member did not come up with the new version. */
+export type BeforeUpgrade = NonNullable<EtcdClusterStatus['beforeUpgrade']>;
 export type UpgradeFailure = NonNullable<EtcdClusterStatus['upgradeFailure']>;
 /** What storage the cluster was given; decided once and then kept. */
 export type StorageStatus = NonNullable<EtcdClusterStatus['storage']>;

@@ -1,6 +1,6 @@
 /** Whether an EtcdRestore may begin, as its own workflow and that of the cluster judge it before anything is touched. Pure. */
 import { parseQuantity } from '../../api/values/quantity.ts';
-import { compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { minorOf } from '../../api/versions/compare.ts';
 import {
   type Check,
   firstObstacle,
@@ -20,6 +20,7 @@ import {
   certificateCoversMembersFrom,
 } from './certificate-coverage.ts';
 import { returnTo } from './kept-incarnation.ts';
+import { newerThan, restoredVersion } from '../model/restored-version.ts';
 import { storageFor } from '../model/storage.ts';
 import { certificatesAreGood, securityIsUnchanged } from './certificates.ts';
 import { madeByOtherOperator } from './other-operator.ts';
@@ -92,9 +93,12 @@ export function whyNotAccepted(situation: Situation, restore: RestoreOfCluster):
   );
 }
 
-/** Restores of which one can be next: proved to be whole, and not refused. The older one first. */
-export function candidates({ restores = [] }: Situation): readonly RestoreOfCluster[] {
-  return inOrder(restores.filter(({ source, refusal }) => source !== undefined && refusal === undefined));
+/** Restores of which one can be next: proved to be whole, not refused, and after all that is to be saved. The older one first. */
+export function candidates({ restores = [], cluster }: Situation): readonly RestoreOfCluster[] {
+  const hasData = cluster.status.clusterID !== undefined;
+  const isReady = ({ source, refusal, unsaved = false }: RestoreOfCluster): boolean =>
+    source !== undefined && refusal === undefined && !(unsaved && hasData);
+  return inOrder(restores.filter(isReady));
 }
 
 /** Its members cannot be stopped, and their data not be put aside, as those of a cluster of this operator. */
@@ -176,14 +180,12 @@ function dataFits(situation: Situation, { source, incarnation }: RestoreOfCluste
 
 function sourceFits(situation: Situation, source: RestoreSource): Refusal | undefined {
   const { cluster } = situation;
-  const version = cluster.status.currentVersion || cluster.config.version;
-  const to = minorOf(version);
-  for (const newer of [source.etcdVersion, source.storageVersion]) {
-    const from = minorOf(newer ?? '');
-    if (from === undefined || to === undefined || compareVersions(`${from}.0`, `${to}.0`) <= 0) continue;
+  const version = restoredVersion(cluster, source);
+  const newer = newerThan(version, source);
+  if (newer !== undefined) {
     return refused(
       'VersionTooOld',
-      `the backup is from etcd ${newer}, but ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${from} or later`,
+      `the backup is from etcd ${newer}, but ${cluster.name} runs ${version}, which cannot read it: restore into a cluster of ${minorOf(newer)} or later`,
     );
   }
   if (source.authEnabled === true && cluster.config.TLS === undefined) {

@@ -32,6 +32,8 @@ export interface RestoreOfCluster {
   readonly step?: string;
   /** Made by the operator because every volume was lost: it may begin only while that is so. */
   readonly onlyAfterTotalLoss?: boolean;
+  /** What the cluster holds is to be saved before it begins, and was not yet. */
+  readonly unsaved?: boolean;
   /** It recovers a lost quorum from this member, instead of a backup. */
   readonly survivor?: NonNullable<EtcdRestoreSpec['survivor']>;
   /** It goes back to this incarnation, of which the claims are kept, instead of a backup. */
@@ -55,8 +57,14 @@ export function restoreOfCluster(restore: EtcdRestore, cluster: string): Restore
     ...wordsOf(spec),
     confirmClusterId: (spec.confirmClusterID ?? '').replace(/^0x/, '').replace(/^0+/, ''),
     revisionBump: spec.revisionBump ?? DEFAULT_REVISION_BUMP,
+    ...(isUnsaved(restore) && { unsaved: true }),
     ...(metadata.annotations?.[ANNOTATION_TOTAL_LOSS] !== undefined && { onlyAfterTotalLoss: true }),
   };
+}
+
+/** Whether what the cluster holds is still to be saved for it. */
+export function isUnsaved({ spec, status = {} }: EtcdRestore): boolean {
+  return spec.saveFirst === true && status.saved === undefined;
 }
 
 function wordsOf({

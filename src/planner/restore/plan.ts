@@ -6,6 +6,9 @@ import type { EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schem
 import { validateRestore } from '../../api/validation/validate.ts';
 import type { Situation } from '../model/situation.ts';
 import { recordedOf, type StepTiming } from '../model/steps/row.ts';
+import { answerOf, backupToAsk, isRecent, isSince } from '../checks/asked-backup.ts';
+import { latestBackup } from '../model/backups-of-cluster.ts';
+import { parseTimestamp, timestamp } from '../../api/values/time.ts';
 import { whyNotAccepted } from '../checks/restore-acceptance.ts';
 import {
   type NotAccepted,
@@ -17,7 +20,7 @@ import {
   waits,
 } from '../model/restore-acceptance.ts';
 import { objectOf } from './backup-object.ts';
-import { hasEnded, restoreOfCluster } from '../model/restore-of-cluster.ts';
+import { hasEnded, isUnsaved, restoreOfCluster } from '../model/restore-of-cluster.ts';
 import { ETCD_RESTORE_STEPS, type RestoreStep } from './steps.ts';
 
 /** What one pass of an EtcdRestore knows. Plain JSON. */
@@ -108,10 +111,58 @@ function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): Restor
 }
 
 /** The workflow of the cluster does the rest, as soon as there is a cluster. */
-function handingOver({ restore, target }: RestoreObservation, judged: Wait | undefined): RestoreDecision {
+function handingOver(observation: RestoreObservation, judged: Wait | undefined): RestoreDecision {
+  const { restore, target } = observation;
   if (target === undefined)
     return operate({ kind: 'createRestored', cluster: restore.spec.etcdCluster.name });
-  return judged === undefined ? { kind: 'waiting' } : { ...judged, kind: 'blocked' };
+  if (judged !== undefined) return { ...judged, kind: 'blocked' };
+  return saving(observation, target) ?? { kind: 'waiting' };
+}
+
+/**
+ * Has the data of now saved where `spec.saveFirst` asks for it, right before it is given up; undefined when it is, or when there is nothing to
+ * save.
+ */
+function saving({ restore, now }: RestoreObservation, target: Situation): RestoreDecision | undefined {
+  const { cluster, backups = [] } = target;
+  const isWanted = isUnsaved(restore) && cluster.status.clusterID !== undefined;
+  if (!isWanted || savedIn(restore, target) !== undefined) return undefined;
+  const asked = backupToAsk(backups, now);
+  if (asked === undefined) {
+    const message = `spec.saveFirst asks for a backup of ${cluster.name} before it is restored, and no EtcdBackup refers to it: create one with spec.clusterRef`;
+    return { kind: 'blocked', reason: 'NotSaved', message: `${message}, ${OR_WITHOUT}` };
+  }
+  const { name: backup, uid } = asked;
+  const answer = answerOf(asked, now, `the restore ${restore.metadata.name}`);
+  if (answer.kind === 'bad') {
+    const message = `${answer.fault}. The operator asks again after an hour; correct the EtcdBackup`;
+    return { kind: 'blocked', reason: 'NotSaved', message: `${message}, ${OR_WITHOUT}` };
+  }
+  const of = { backup, uid, asked: asked.asked ?? '' };
+  if (answer.kind === 'waiting') return operate({ kind: 'awaitSaving', ...of });
+  return operate({ kind: 'requestSaving', ...of, asked: timestamp(now) });
+}
+
+const OR_WITHOUT = 'or set spec.saveFirst to false: the claims of the members are kept in any case';
+
+/** The backup of what the cluster holds, made since the restore was asked for and within the last hour; undefined when there is none. */
+export function savedIn(
+  { metadata }: EtcdRestore,
+  { backups = [], now }: Situation,
+): EtcdRestoreStatus['saved'] {
+  const best = latestBackup(backups.filter(({ isOrigin }) => isOrigin !== true));
+  const { newest } = best ?? {};
+  const since = parseTimestamp(metadata.creationTimestamp ?? undefined) ?? now;
+  if (best === undefined || newest === undefined) return undefined;
+  if (!isSince(newest.time, since, now) || !isRecent(newest.time, now)) return undefined;
+  const { location, time, revision, sha256 } = newest;
+  return {
+    backup: best.name,
+    location,
+    time,
+    ...(revision !== undefined && { revision }),
+    ...(sha256 !== undefined && { sha256 }),
+  };
 }
 
 function operate(step: RestoreStep): RestoreDecision {

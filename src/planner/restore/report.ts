@@ -8,7 +8,7 @@ import type { Condition, EtcdRestore, EtcdRestoreStatus } from '../../api/schema
 import { validateRestore } from '../../api/validation/validate.ts';
 import { isAsleep } from '../model/hibernation.ts';
 import type { Situation } from '../model/situation.ts';
-import { hasEnded } from '../model/restore-of-cluster.ts';
+import { hasEnded, isUnsaved } from '../model/restore-of-cluster.ts';
 import { chosenBackup } from './backup-object.ts';
 import { refusalStatus } from '../model/restore-acceptance.ts';
 import {
@@ -17,6 +17,7 @@ import {
   type RestoreWorkflowState,
   type RestoreDecision,
   type RestoreObservation,
+  savedIn,
   sourceOf,
 } from './plan.ts';
 
@@ -41,6 +42,7 @@ export function restoreStatus(
   const word = messageFrom(observation, decision, actor);
   const done = isDone(observation);
   const chosen = chosenOf(observation);
+  const saved = savedFirst(observation, decision);
   const past = isUnderWay(observation) ? target?.cluster.status.previousIncarnation?.claims : undefined;
   const next: EtcdRestoreStatus = {
     ...kept,
@@ -50,6 +52,7 @@ export function restoreStatus(
     startedAt: kept.startedAt ?? timestamp(now),
     ...(word !== undefined && { step: word.slice(0, 1024) }),
     ...(chosen !== undefined && { chosen }),
+    ...(saved !== undefined && { saved }),
     ...(decision.kind === 'refused' && {
       reason: decision.message.slice(0, 4096),
       refusal: refusalStatus(restore, decision, now),
@@ -69,6 +72,15 @@ function chosenOf({ restore, backup }: RestoreObservation): EtcdRestoreStatus['c
   if (restore.spec.backupRef === undefined || backup === undefined) return undefined;
   const chosen = chosenBackup(restore, backup);
   return 'reason' in chosen ? undefined : chosen;
+}
+
+/** What is recorded, before the cluster is given up, of the backup that spec.saveFirst asks for. */
+function savedFirst(
+  { restore, target }: RestoreObservation,
+  decision: RestoreDecision,
+): EtcdRestoreStatus['saved'] {
+  if (decision.kind !== 'waiting' || !isUnsaved(restore) || target === undefined) return undefined;
+  return savedIn(restore, target);
 }
 
 /** The generation that is acted upon: what is changed after a restore has begun has no effect on it. */

@@ -36,6 +36,13 @@ const TABLE = {
     about: 'the EtcdBackup to restore from, or the location of a backup that one keeps',
   },
   at: { value: 'WHEN', about: 'the newest backup until a time or a revision; Latest by default' },
+  'before-upgrade': {
+    about:
+      'the backup from before the last upgrade to another minor version, as status.beforeUpgrade names it',
+  },
+  'save-first': {
+    about: 'save the data as it is now before anything is stopped; --before-upgrade always does',
+  },
   'cluster-id': {
     value: 'ID',
     about: 'the id of the cluster whose data may be overwritten; needed with --yes',

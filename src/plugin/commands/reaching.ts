@@ -30,12 +30,15 @@ export const REACHING = {
     },
   },
   restore: {
-    usage: 'NAME --from BACKUP',
+    usage: 'NAME --from BACKUP | --before-upgrade',
     words: [1, 1],
     about:
       'replace the data of a cluster with a backup: creates an EtcdRestore, after you have typed the name',
-    flags: ['from', 'at', 'cluster-id', 'yes', 'wait', 'timeout', 'dry-run'],
-    more: ['With --yes the id of the cluster must be given: status.clusterID.'],
+    flags: ['from', 'at', 'before-upgrade', 'save-first', 'cluster-id', 'yes', 'wait', 'timeout', 'dry-run'],
+    more: [
+      'With --yes the id of the cluster must be given: status.clusterID.',
+      'With --before-upgrade, set spec.version to the version from before the upgrade first.',
+    ],
     run: restore,
   },
   'go-back': {

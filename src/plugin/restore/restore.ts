@@ -12,10 +12,12 @@ export async function restore(call: Call): Promise<ExitCode> {
   const { session, flags, io } = call;
   waitSeconds(call);
   const cluster = await need(session, 'EtcdCluster', clusterNameOf(call));
-  const chosen = chosenBackup(flags, await session.list('EtcdBackup'));
+  const chosen = chosenBackup(flags, await session.list('EtcdBackup'), cluster);
+  const saveFirst = flags.has('save-first') || flags.has('before-upgrade');
+  const since = age(chosen.entry.time, io.now());
   return sendRestore(call, cluster, {
-    effect: effectOf(cluster, chosen, age(chosen.entry.time, io.now())),
+    effect: effectOf(cluster, chosen, { age: since, saveFirst }),
     purpose: 'overwrite its data',
-    specOf: of => restoreOf(cluster, chosen, of).spec,
+    specOf: of => restoreOf(cluster, chosen, { ...of, saveFirst }).spec,
   });
 }

@@ -41,6 +41,29 @@ it('periodic backups stay for as long as a restore that has not ended needs one 
   expect(world.objects).not.toContain(needed);
 });
 
+it('what was saved before a restore stays for as long as its EtcdRestore exists', async () => {
+  const world = new BackupWorld({
+    ...SPEC,
+    backupPolicy: { backupIntervalInSecond: 3600, maxBackups: 1 },
+  });
+  world.etcd.snapshotOf = () => snapshotStream(Buffer.alloc(128 * 512, 'etcd'), 3_000);
+  await world.run();
+  const [saved = ''] = world.objects;
+  const ref = { apiVersion: API_VERSION, kind: 'EtcdRestore', namespace: world.ref.namespace, name: 'back' };
+  const { apiVersion, kind, ...metadata } = ref;
+  const status = { phase: 'Succeeded', saved: { location: `s3://backups/${saved}` } };
+  world.kube.seed({ apiVersion, kind, metadata, status });
+  world.now += HOUR;
+  await world.run();
+  expect(world.objects).toContain(saved);
+  const { uid = '' } = world.kube.peek(ref)?.metadata ?? {};
+  await world.kube.delete(ref, { uid });
+  world.now += HOUR;
+  await world.run();
+  expect(world.objects).toHaveLength(1);
+  expect(world.objects).not.toContain(saved);
+});
+
 describe('of a restore in another namespace, the backup', () => {
   /** A world with one hourly backup of which one is kept, and an EtcdRestore elsewhere that says this of it. */
   async function withRestore(source: (sha256: string, location: string) => EtcdRestoreStatus['source']) {

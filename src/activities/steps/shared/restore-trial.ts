@@ -43,8 +43,9 @@ export async function tryRestore(
   const isOpen = service !== undefined && !keepsClientsOut(service);
   const isBegun = !isOpen && left.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
   if (trial === undefined || pods.length === 0 || isBegun) return;
-  const { incarnation, storage } = trial;
-  const next = { ...cluster, status: { ...cluster.status, incarnation, storage } };
+  const { incarnation, storage, version } = trial;
+  const status = { ...cluster.status, incarnation, storage, currentVersion: version };
+  const next = { ...cluster, status };
   if (incarnation.restore?.returned === true) return tryReturn(deps, { cluster: next, service, gone: left });
   const restore = await readRestore(deps.kube, { ...trial.restore, namespace: ref.namespace });
   if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);

@@ -34,6 +34,8 @@ export const RESTORE_STEPS = {
       readonly restore: RestoreIdentity;
       readonly incarnation: Incarnation;
       readonly storage: StorageStatus;
+      /** As of `switchIncarnation`. */
+      readonly version: string;
     };
   }>({
     timing: WAIT_TIMING,
@@ -47,6 +49,8 @@ export const RESTORE_STEPS = {
     readonly from?: string;
     readonly incarnation: Incarnation;
     readonly storage: StorageStatus;
+    /** What its members begin with. */
+    readonly version: string;
     /** The members that there were, and claims that hold data. */
     readonly members: readonly string[];
     readonly keep: readonly NamedObject[];
@@ -55,8 +59,8 @@ export const RESTORE_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
-    summary: ({ incarnation, keep, back }) =>
-      `record incarnation ${incarnation.token}${back === undefined ? '' : ' again'}, and keep ${namesOf(keep) || 'no claims'}`,
+    summary: ({ incarnation, version, keep, back }) =>
+      `record incarnation ${incarnation.token}${back === undefined ? '' : ' again'} with etcd ${version}, and keep ${namesOf(keep) || 'no claims'}`,
   }),
   /** Brings the backup onto the volume of the first member. */
   fillVolume: row<Seeding>({
@@ -160,7 +164,7 @@ export const RESTORE_STEPS = {
     /** Those that stayed until now because only they show that their volumes are empty. */
     readonly pods: readonly NamedObject[];
     /** The restore had gone back to an incarnation that was kept, and is kept again: none of its claims is deleted. */
-    readonly again?: { readonly keep: readonly NamedObject[]; readonly version: string };
+    readonly again?: { readonly keep: readonly NamedObject[] };
   }>({
     timing: ACTION_TIMING,
     plannedAgain: true,

@@ -3,7 +3,6 @@
  * and what ran until then is kept in its place. No volume is written to, and none is deleted, whichever way it ends. Pure.
  */
 import type { Incarnation } from '../../../api/schemas/types.ts';
-import { compareVersions } from '../../../api/versions/compare.ts';
 import { returnTo } from '../../checks/kept-incarnation.ts';
 import { memberOf } from '../../model/identity.ts';
 import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
@@ -63,15 +62,7 @@ export function tokenBefore({ cluster }: Pick<Situation, 'cluster'>): string | u
   return cluster.status.previousIncarnation?.incarnation?.token;
 }
 
-/** What is kept again when it is left again, and the version of what ran before. */
-export function keptAgain(situation: Situation): NonNullable<StepOf<'revertRestore'>['again']> {
-  const { cluster, claims } = situation;
-  const former = tokenBefore(situation);
-  const versions = claims.flatMap(({ token, version }) =>
-    token === former && version !== undefined ? [version] : [],
-  );
-  return {
-    keep: identify(claims.filter(claim => claim.owned)),
-    version: versions.toSorted(compareVersions)[0] ?? cluster.status.currentVersion ?? '',
-  };
+/** What is kept again when it is left again. */
+export function keptAgain({ claims }: Situation): NonNullable<StepOf<'revertRestore'>['again']> {
+  return { keep: identify(claims.filter(claim => claim.owned)) };
 }

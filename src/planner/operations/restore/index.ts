@@ -18,6 +18,7 @@ import type { PodFacts } from '../../model/observation.ts';
 import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
 import { attribution } from '../../model/workflow-state.ts';
+import { restoredVersion } from '../../model/restored-version.ts';
 import { storageFor } from '../../model/storage.ts';
 import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acceptance.ts';
 import { firstRestored } from '../../checks/certificate-coverage.ts';
@@ -107,6 +108,7 @@ function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
     ...(from !== undefined && { from }),
     incarnation,
     storage: cluster.status.storage ?? storageFor(situation),
+    version: next?.back.version ?? restoredVersion(cluster, restore.source ?? {}),
     members: from === undefined ? [] : memberNames(situation),
     keep,
     ...(next && { back: next.back }),
@@ -115,7 +117,12 @@ function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
     next === undefined
       ? [change, ...seedingSteps(situation, restore, incarnation)]
       : [change, ...next.starts, { kind: 'concludeRestore' as const, restore: change.restore }];
-  return fenced(situation, rest, { restore: change.restore, incarnation, storage: change.storage });
+  return fenced(situation, rest, {
+    restore: change.restore,
+    incarnation,
+    storage: change.storage,
+    version: change.version,
+  });
 }
 
 /**

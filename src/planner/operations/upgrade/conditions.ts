@@ -71,7 +71,7 @@ function progressOf(situation: Situation, goal: Goal, decision: Decision): strin
     `next: ${next ?? 'nothing'}`,
     ...notes,
     ...noteOnSize(situation),
-    ...noteOnBackup(situation),
+    ...noteOnBackup(situation, goal),
   ].join('; ');
 }
 

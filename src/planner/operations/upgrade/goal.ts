@@ -8,6 +8,7 @@ import { upgradeMayEnd } from '../../checks/gates.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { SituationWithoutGoal } from '../../model/situation.ts';
 import type { Goal, UpgradeGoal } from '../../model/upgrade-goal.ts';
+import { returnByRestore } from './way-back.ts';
 import { hasArrived, type MemberVersions, upgradePath } from './path.ts';
 
 const NONE: UpgradeGoal = { kind: 'none' };
@@ -47,12 +48,21 @@ function freshGoal(observation: SituationWithoutGoal): UpgradeGoal {
   if (versions.length === 0) return NONE;
   const answer = pathFrom(observation, versions);
   if (answer.kind === 'there') return NONE;
-  if (answer.kind === 'refused') return answer;
+  if (answer.kind === 'refused') return withWayBack(observation, answer);
   const [to, ...after] = answer.hops;
   const from =
     versions.find(({ server }) => server !== to)?.server ??
     /* v8 ignore next -- a path leads away from one of them */ to;
   return { kind: 'go', from, to, after, notes: answer.notes };
+}
+
+/** What is refused because the members left that minor has a way back where there is a backup from before. */
+function withWayBack(
+  observation: SituationWithoutGoal,
+  refusal: Extract<UpgradeGoal, { kind: 'refused' }>,
+): UpgradeGoal {
+  const back = refusal.reason === 'AcrossMinorDown' ? returnByRestore(observation) : undefined;
+  return back === undefined ? refusal : { ...refusal, message: `${refusal.message}; or, ${back}` };
 }
 
 function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; to: string }): Goal {

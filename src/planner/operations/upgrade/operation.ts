@@ -2,6 +2,7 @@
 import type { Decision } from '../../model/decision.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import type { Situation } from '../../model/situation.ts';
+import { recordedBefore } from './before.ts';
 import { upgrading } from './conditions.ts';
 import { recordedFailure } from './failure.ts';
 import { runs } from './goal.ts';
@@ -11,6 +12,7 @@ export const upgradeCluster: OperationRow = {
   status: (situation, decision) => ({
     targetVersion: latchedVersion(situation, decision),
     upgradeFailure: recordedFailure(situation, decision),
+    beforeUpgrade: recordedBefore(situation),
   }),
   takesAway: 'memberOfStep',
   change: ({ cluster: { config, status } }) => ({ from: status.currentVersion, to: config.version }),

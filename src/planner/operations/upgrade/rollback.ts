@@ -11,6 +11,7 @@ import { allHaveRun, canGoBack } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { correctedImage, fromFormerImage } from './former-image.ts';
 import { laterSteps, move, startAgain } from './steps.ts';
+import { returnByRestore } from './way-back.ts';
 
 /**
  * The specification was corrected since the member was given the version that it fails with, or it was taken back to another image than
@@ -56,7 +57,7 @@ export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts)
     trouble === undefined ? 'it is not ready after 5 minutes' : `${trouble.reason}: ${trouble.message}`;
   const why = `${failed.name} does not start with etcd ${to}: ${fault}`;
   if (allHaveRun(goal)) {
-    const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first; the data before the upgrade exists only in a backup`;
+    const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first${orRestore(situation)}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(situation, goal) || failed.version === from) {
@@ -79,7 +80,10 @@ export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts)
 }
 
 /** A backup is named only when there is one. */
-function orRestore({ backups = [] }: Situation): string {
+function orRestore(situation: Situation): string {
+  const back = returnByRestore(situation);
+  if (back !== undefined) return `; or, ${back}`;
+  const { backups = [] } = situation;
   const newest = latestBackup(backups)?.newest;
   return newest === undefined
     ? '; no EtcdBackup has a verified backup of this cluster'

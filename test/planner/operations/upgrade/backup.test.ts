@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { BackupOfCluster } from '../../../../src/planner/model/backups-of-cluster.ts';
 import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
-import { backUpFirst } from '../../../../src/planner/operations/upgrade/backup.ts';
+import { backUpFirst, noteOnBackup } from '../../../../src/planner/operations/upgrade/backup.ts';
+import { consented } from '../../../../src/planner/operations/upgrade/consent.ts';
 import { situationOf } from '../../../../src/planner/situation.ts';
 import { aCluster, aRunningCluster, aRunningStatus, NOW } from '../../../worlds/builders.ts';
 
@@ -81,5 +82,32 @@ describe('an upgrade whose members had to be waited for after its backup was mad
     const lastRun = { startedAt: minutesAgo(69), completedAt: minutesAgo(65), outcome: 'Failed' } as const;
     expect(decided({ lastRun })).toMatchObject({ kind: 'operate', step: { kind: 'requestBackup' } });
     expect(decided({ lastRun }, false)).toMatchObject({ kind: 'blocked' });
+  });
+});
+
+describe('an upgrade to another minor without a backup', () => {
+  const note = (to: string, upgrade: object, backups: readonly BackupOfCluster[] = []) => {
+    const cluster = aCluster({ spec: { size: 3, version: to, upgrade }, status: aRunningStatus() });
+    return noteOnBackup(situationOf(aRunningCluster({ cluster, backups })), { ...HOP, to });
+  };
+
+  it('says before it begins that nothing leads back', () => {
+    for (const upgrade of [{}, { snapshotBefore: 'Never' }])
+      expect(note('3.7.3', upgrade)).toEqual([
+        expect.stringMatching(
+          /^no backup: .* nothing returns to the data of before once every member runs 3.7.3$/,
+        ),
+      ]);
+    expect(note('3.6.16', {})).toEqual(['no backup: no EtcdBackup refers to this cluster']);
+    expect(note('3.6.16', { snapshotBefore: 'Never' })).toEqual([]);
+  });
+
+  it('says it to the person who is asked whether it may begin', () => {
+    const upgrade = { strategy: 'Supervised' } as const;
+    const cluster = aCluster({ spec: { size: 3, version: '3.7.3', upgrade }, status: aRunningStatus() });
+    const situation = situationOf(aRunningCluster({ cluster }));
+    expect(consented(situation, { ...HOP, to: '3.7.3' }, situation.pods)).toMatchObject({
+      obstacle: { message: expect.stringContaining('nothing returns to the data of before') },
+    });
   });
 });
