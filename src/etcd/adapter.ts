@@ -4,7 +4,10 @@ import { EtcdClient } from './client.ts';
 import { MemberConnection, requireLeader } from './connection.ts';
 import { outcomeOf, toEtcdError } from './failure.ts';
 import type { History, KeyCount, MemberList, MemberStatus, MemberVersion, StoreHash } from './answers.ts';
+import { isAtLeast } from '../api/versions/compare.ts';
+import { readDowngrade } from './downgrade-status.ts';
 import {
+  type DowngradeAction,
   EtcdError,
   type EtcdMember,
   type EtcdPort,
@@ -29,6 +32,8 @@ export type EtcdDeadlines = {
   readonly membership: number;
   /** Above the election timeout, within which etcd itself gives up. */
   readonly moveLeader: number;
+  /** Above the time after which etcd itself gives up. */
+  readonly downgrade: number;
   /** A member reads its whole database for it: less than a second a gigabyte, and minutes where the disk is slow and busy. */
   readonly hashKv: number;
   readonly version: number;
@@ -52,6 +57,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   countKeys: 5_000,
   membership: 5_000,
   moveLeader: 8_000,
+  downgrade: 8_000,
   hashKv: 300_000,
   version: 2_000,
   reception: 2_000,
@@ -159,7 +165,11 @@ class DialledMember implements EtcdMember {
   }
 
   version(): Promise<MemberVersion> {
-    return this.#call('version', deadline => readVersion(this.#target, deadline));
+    return this.#call('version', async deadline => {
+      const said = await readVersion(this.#target, deadline);
+      const knowsDowngrades = isAtLeast(said.server, '3.6.0');
+      return { ...said, downgrade: knowsDowngrades ? await this.#readDowngrade(deadline) : undefined };
+    });
   }
 
   receivesSnapshot(): Promise<boolean> {
@@ -190,6 +200,10 @@ class DialledMember implements EtcdMember {
     return this.#call('moveLeader', async deadline => {
       await this.#member.maintenance.moveLeader({ targetID: fromHex(toMemberId) }, { deadline });
     });
+  }
+
+  downgrade(action: DowngradeAction, version: string): Promise<void> {
+    return this.#call('downgrade', deadline => this.#etcd.downgrade(action, version, deadline));
   }
 
   disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void> {
@@ -244,6 +258,11 @@ class DialledMember implements EtcdMember {
     this.#etcd.close();
     this.#member.close();
     this.#connection.close();
+  }
+
+  #readDowngrade(deadline: number): Promise<string> {
+    const identity = this.#token === undefined ? [] : [withToken(this.#token)];
+    return readDowngrade(this.#connection, identity, deadline);
   }
 
   async #call<T>(what: keyof EtcdDeadlines, perform: (deadline: number) => Promise<T>): Promise<T> {

@@ -69,4 +69,6 @@ export interface MemberVersion {
   readonly cluster: string | undefined;
   /** Of the data on its disk, such as 3.6.0; undefined before 3.6. */
   readonly storage: string | undefined;
+  /** To which version a downgrade is enabled, such as 3.6.0; empty while none is. Before 3.6 a member does not say: undefined. */
+  readonly downgrade: string | undefined;
 }

@@ -1,7 +1,8 @@
 /** etcd's calls through etcd3, without what it does by itself (docs/decisions/0064-etcd-is-called-through-etcd3.md). The snapshot is in `snapshot-call.ts`. */
 import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
-import { AlarmAction, AlarmType, Etcd3, type IHashKVResponse, type IOptions } from 'etcd3';
+import { AlarmAction, AlarmType, DowngradeAction, Etcd3, type IHashKVResponse, type IOptions } from 'etcd3';
 import type { MemberConnection } from './connection.ts';
+import type { DowngradeAction as Action } from './port.ts';
 
 type FaultPolicy = NonNullable<NonNullable<IOptions['faultHandling']>['global']>;
 
@@ -54,5 +55,12 @@ export class EtcdClient extends Etcd3 {
   async disarm(memberID: string, alarm: 'NOSPACE' | 'CORRUPT', deadline: number): Promise<void> {
     const type = { NOSPACE: AlarmType.Nospace, CORRUPT: AlarmType.Corrupt }[alarm];
     await this.maintenance.alarm({ action: AlarmAction.Deactivate, memberID, alarm: type }, { deadline });
+  }
+
+  /** As with alarms: with etcd's own names every action would be `VALIDATE`. */
+  async downgrade(action: Action, version: string, deadline: number): Promise<void> {
+    const { Validate, Enable, Cancel } = DowngradeAction;
+    const asked = { validate: Validate, enable: Enable, cancel: Cancel }[action];
+    await this.maintenance.downgrade({ action: asked, version }, { deadline });
   }
 }

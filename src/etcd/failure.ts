@@ -13,6 +13,7 @@ const SAID_BY_ETCD: readonly (readonly [pattern: RegExp, code: EtcdErrorCode])[]
     /unhealthy cluster|not enough started members|in sync with leader|too many learner|can only promote a learner/,
     'refused',
   ],
+  [/downgrade job in progress|invalid downgrade target version|inflight downgrade/, 'refused'],
   [/database space exceeded/, 'no-space'],
   [/etcdserver: member not found/, 'not-found'],
   [/user name is empty|authentication failed|invalid auth token|permission denied/, 'denied'],

@@ -62,6 +62,14 @@ export interface EtcdMember {
    * a leader whose target is a learner or unknown, fails with `other`.
    */
   moveLeader(toMemberId: string): Promise<void>;
+  /**
+   * etcd's downgrade of the cluster to the minor before its own, such as 3.6.0. To be asked of a member of 3.6 or newer: 3.5 answers
+   * `cancel` with a timeout, whatever becomes of it. `validate` changes nothing and fails with `refused`, as `enable` does, for another
+   * version and while one is enabled, be it to the same. `enable` has etcd lower the versions of cluster and data, which takes seconds and
+   * goes on for as long as a member does not answer; it ends by itself when every member runs that minor. `cancel` does nothing when none is
+   * enabled (watched on 3.6.16 and 3.7.3).
+   */
+  downgrade(action: DowngradeAction, version: string): Promise<void>;
   /** Takes back an alarm that this member id (hexadecimal) raised. Nothing happens when it is not raised. */
   disarm(memberId: string, alarm: 'NOSPACE' | 'CORRUPT'): Promise<void>;
   /**
@@ -90,6 +98,8 @@ export interface EtcdMember {
   close(): void;
 }
 
+export type DowngradeAction = 'validate' | 'enable' | 'cancel';
+
 export interface SnapshotOptions {
   readonly signal: AbortSignal;
   readonly deadlineMs: number;
@@ -114,7 +124,7 @@ export interface EtcdPort {
  * - `unreachable`: refused, reset, no route, TLS failure; `timeout`: no answer within the deadline;
  * - `no-leader`: the member answers but has no quorum behind it; `learner`: the call is not served by learners;
  * - `refused`: a membership change that the server does not allow now (not enough healthy or started members, a learner
- *   that is not in sync, too many learners); `not-found`: no such member;
+ *   that is not in sync, too many learners), or a downgrade to a version that it is not allowed to; `not-found`: no such member;
  * - `no-space`: writes are refused, as the database is full or an alarm stands;
  * - `denied`: authentication or permission; `corrupt`: a snapshot that is not what was sent; `other`: anything else, in etcd's words.
  */

@@ -3,25 +3,15 @@
  * came: nothing is copied or gathered. gRPC puts five bytes before a message, whether it is compressed and how long it is
  * (PROTOCOL-HTTP2 of grpc); in it are protobuf's fields of `SnapshotResponse` (etcd's api/etcdserverpb/rpc.proto).
  */
+import { BYTES, fieldAt } from './protobuf.ts';
 import type { SnapshotChunk } from './port.ts';
 
 const PREFIX = 5;
-const [VARINT, BYTES] = [0, 2];
 const REMAINING_BYTES = 2;
 const BLOB = 3;
 const VERSION = 4;
 /** What is not the blob is small: a header of four numbers and a version. */
 const LONGEST_FIELD = 4096;
-
-/** A field without its value, where that is bytes. */
-interface Field {
-  readonly number: number;
-  readonly type: number;
-  /** The number itself, or how many bytes follow. */
-  readonly value: number;
-  /** Where it ends. */
-  readonly end: number;
-}
 
 /** To be given all bytes of one stream, in order and in pieces of any length. */
 export class SnapshotMessages {
@@ -97,25 +87,4 @@ export class SnapshotMessages {
       throw new Error('a message of the snapshot is longer than it says');
     return end;
   }
-}
-
-function fieldAt(data: Buffer, at: number): Field | undefined {
-  const tag = varintAt(data, at);
-  const value = tag && varintAt(data, tag.end);
-  if (tag === undefined || value === undefined) return undefined;
-  const type = tag.value % 8;
-  if (type !== VARINT && type !== BYTES) throw new Error('a message of the snapshot has an unknown field');
-  return { number: Math.floor(tag.value / 8), type, ...value };
-}
-
-/** Seven bits a byte, the lowest first, as long as the eighth is set. Exact up to 2^53. */
-function varintAt(data: Buffer, at: number): { readonly value: number; readonly end: number } | undefined {
-  let value = 0;
-  for (let end = at, factor = 1; end < data.length; factor *= 128) {
-    const byte = data[end] ?? 0;
-    end += 1;
-    value += (byte % 128) * factor;
-    if (byte < 128) return { value, end };
-  }
-  return undefined;
 }

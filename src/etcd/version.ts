@@ -12,7 +12,10 @@ const MAX_BYTES = 4_096;
 const NOT_DECIDED = 'not_decided';
 
 /** GET /version. Fails with an EtcdError; `deadline` is in milliseconds since 1970. */
-export async function readVersion(target: MemberTarget, deadline: number): Promise<MemberVersion> {
+export async function readVersion(
+  target: MemberTarget,
+  deadline: number,
+): Promise<Omit<MemberVersion, 'downgrade'>> {
   const text = await get(target, '/version', AbortSignal.timeout(Math.max(1, deadline - Date.now())));
   const said = parse(text);
   if (typeof said['etcdserver'] !== 'string') {

@@ -51,6 +51,8 @@ function stepsOf(world: OperatorWorld): Given {
       objects: [],
     },
     forceDeletePods: { kind: 'forceDeletePods', pods: [pod], because },
+    enableDowngrade: { kind: 'enableDowngrade', member, version: '3.5.0', members: [member] },
+    cancelDowngrade: { kind: 'cancelDowngrade', member, version: '3.5.0', members: [member] },
     replaceImage: { kind: 'replaceImage', member, uid: podUid, version: '3.6.17', because },
     fenceMembers: { kind: 'fenceMembers', pods: [pod] },
     switchIncarnation: {

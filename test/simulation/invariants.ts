@@ -141,6 +141,8 @@ export class Invariants implements EtcdAudit {
     const [, above = '0'] = agreed.split('.');
     if (agreed !== '' && isBefore(`3.${Number(above) + 1}`, minor(version)))
       throw new Breach(`${name} is started with ${version} in a cluster of ${agreed}`);
+    if (disk.storage !== '' && isBefore(minor(version), disk.storage))
+      throw new Breach(`${name} is started with ${version} on data of ${disk.storage}`);
     if (disk.stain !== undefined && !isBefore(minor(version), '3.6'))
       throw new Breach(`${name} is started with ${version} on what an old 3.5 left behind: ${disk.stain}`);
   }

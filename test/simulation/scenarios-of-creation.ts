@@ -2,6 +2,7 @@
 import type { WritableObject } from '../../src/kube/port.ts';
 import { noteVersions } from './faults-of-versions.ts';
 import { ANNOTATION_DATA_VERSION, API_VERSION } from '../../src/api/names.ts';
+import { reached } from './scenarios-of-upgrades.ts';
 import { Breach } from './invariants.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import type { ScriptedWorld } from './scripted-world.ts';
@@ -126,14 +127,16 @@ export const creationScenarios = {
     await scripted.pass(A_WHILE);
     await scripted.blockedBy('MembersNotStarting');
     world.kubelet.stuck.clear();
-    await scripted.blockedBy('AcrossMinorDown');
+    // It forms with 3.6, and is downgraded then.
+    await scripted.until('it has formed', () => scripted.world.etcd.processes.size === 3);
+    await reached(scripted, '3.5.35');
     const annotations = { [ANNOTATION_DATA_VERSION]: null };
     world.kube.merge('PersistentVolumeClaim', 'example-0', { metadata: { annotations } });
-    world.edit({ version: '3.6.16' });
-    await scripted.rest();
-    const claim = world.kube.peek('PersistentVolumeClaim', 'example-0');
-    if (claim?.metadata.annotations?.[ANNOTATION_DATA_VERSION] !== '3.6.16')
-      throw new Breach('the version that runs on the volume is not noted on the claim');
+    world.wake();
+    await scripted.until('the version that runs on the volume is noted on the claim', () => {
+      const claim = world.kube.peek('PersistentVolumeClaim', 'example-0');
+      return claim?.metadata.annotations?.[ANNOTATION_DATA_VERSION] === '3.5.35';
+    });
   },
 
   /** The operator was killed while it created pods; the others formed without the last one. */

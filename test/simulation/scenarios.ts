@@ -19,6 +19,7 @@ import { specificationScenarios } from './scenarios-of-specification.ts';
 import { pauseScenarios } from './scenarios-of-pauses.ts';
 import { stepScenarios } from './scenarios-of-steps.ts';
 import { tlsScenarios } from './scenarios-of-tls.ts';
+import { downgradeScenarios } from './scenarios-of-downgrades.ts';
 import { upgradeScenarios } from './scenarios-of-upgrades.ts';
 import { volumeScenarios } from './scenarios-of-volumes.ts';
 import { watchingScenarios } from './scenarios-of-watching.ts';
@@ -37,6 +38,7 @@ const SCENARIOS = {
   ...tlsScenarios,
   ...gateScenarios,
   ...upgradeScenarios,
+  ...downgradeScenarios,
   ...adviceScenarios,
   ...recoveryScenarios,
   ...restoreScenarios,

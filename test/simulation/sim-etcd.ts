@@ -4,7 +4,7 @@
  */
 import { snapshotStream } from '../fakes/etcd/snapshot.ts';
 import { initialClusterId, initialMemberId } from '../../src/etcd/cluster-id.ts';
-import { EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
+import { type DowngradeAction, EtcdError, type EtcdErrorCode, type EtcdMember } from '../../src/etcd/port.ts';
 import type { Random } from './random.ts';
 import {
   catchUp,
@@ -29,9 +29,12 @@ import { SimCorruption } from './sim-corruption.ts';
 import { quotaIn, SimSpace } from './sim-space.ts';
 import {
   agreedOn,
+  downgradeOn,
   isBefore,
   isLegacy,
   migrate,
+  minor,
+  minorBelow,
   oldest,
   open,
   promoted,
@@ -272,14 +275,24 @@ export class SimEtcd {
     if (!this.raises || !this.#random.chance(0.2) || !this.hasQuorum(leader)) return;
     const reached = [leader, ...this.peersOf(leader)];
     const { rows } = newestMembers(leader.disk);
-    const agreed = leader.disk.log.at(-1)?.agreed ?? '';
-    const next = oldest(rows.map(row => reached.find(({ memberId }) => memberId === row.id)));
+    const { agreed = '', downgrade = '' } = leader.disk.log.at(-1) ?? {};
+    const members = rows.map(row => reached.find(({ memberId }) => memberId === row.id));
+    const next = oldest(members);
+    if (next !== undefined && downgrade !== '') {
+      if (members.every(process => minor(process?.version ?? '') === downgrade))
+        this.#append(leader, { downgrade: '' });
+      else if (agreed !== downgrade) this.#append(leader, { agreed: downgrade });
+      return;
+    }
     if (next === undefined || (agreed !== '' && !isBefore(agreed, next))) return;
     this.#append(leader, { agreed: next });
   }
 
   /** Appends to the leader's log and brings it to followers; true once it is committed. */
-  propose(leader: Process, what: { readonly members?: Members; readonly value?: number }): boolean {
+  propose(
+    leader: Process,
+    what: { readonly members?: Members; readonly value?: number; readonly downgrade?: string },
+  ): boolean {
     this.#append(leader, what);
     for (const follower of this.#random.shuffled(this.peersOf(leader))) {
       // A write reaches a few followers at first, and is reported as done as soon as they are enough.
@@ -300,15 +313,22 @@ export class SimEtcd {
       members,
       value,
       agreed,
-    }: { readonly members?: Members; readonly value?: number; readonly agreed?: string },
+      downgrade,
+    }: {
+      readonly members?: Members;
+      readonly value?: number;
+      readonly agreed?: string;
+      readonly downgrade?: string;
+    },
   ): Entry {
-    const before = leader.disk.log.at(-1)?.agreed ?? '';
+    const { agreed: before = '', downgrade: enabled = '' } = leader.disk.log.at(-1) ?? {};
     const legacy = isLegacy({ value }, leader, before);
     const entry: Entry = {
       term: leader.disk.term,
       members: members ?? newestMembers(leader.disk),
       value,
       agreed: agreed ?? before,
+      downgrade: downgrade ?? enabled,
       ...(legacy && { legacy }),
     };
     leader.disk.log.push(entry);
@@ -456,7 +476,10 @@ export class SimEtcd {
         call('version', ({ version, disk }) => {
           const agreed = agreedOn(disk);
           const said = (of: string) => (of === '' ? undefined : `${of}.0`);
-          return { server: version, cluster: said(agreed), storage: said(disk.storage) };
+          const knows = !isBefore(minor(version), '3.6');
+          const downgrade = knows ? (said(downgradeOn(disk)) ?? '') : undefined;
+          const storage = knows ? said(disk.storage) : undefined;
+          return { server: version, cluster: said(agreed), storage, downgrade };
         }),
       receivesSnapshot: async () => this.processes.get(host)?.receiving === true,
       addLearner: url => call('membership', asked => this.#add(asked, url)),
@@ -489,9 +512,27 @@ export class SimEtcd {
           for (const raiser of raising([...this.processes.values()], id))
             this.set(raiser, { alarm: undefined });
         }),
+      downgrade: (action, version) =>
+        call('downgrade', asked => {
+          if (isBefore(minor(asked.version), '3.6'))
+            throw new EtcdError('timeout', 'etcdserver: request timed out');
+          this.downgradeByHand(this.#lead(asked), action, minor(version));
+        }),
       moveLeader: id => call('moveLeader', asked => this.#moveLeader(asked, id)),
       defragment: () => call('defragment', asked => this.#defragment(asked)),
     };
+  }
+
+  /** What `etcdctl downgrade` does. */
+  downgradeByHand(leader: Process, action: DowngradeAction, target: string): void {
+    const { agreed = '', downgrade = '' } = leader.disk.log.at(-1) ?? {};
+    if (action !== 'cancel' && downgrade !== '')
+      throw new EtcdError('refused', 'etcdserver: cluster has a downgrade job in progress');
+    if (action !== 'cancel' && (agreed === '' || minorBelow(agreed) !== target))
+      throw new EtcdError('refused', 'etcdserver: invalid downgrade target version');
+    if (action === 'validate') return;
+    if (!this.propose(leader, { downgrade: action === 'cancel' ? '' : target }))
+      throw new EtcdError('timeout', 'etcdserver: request timed out');
   }
 
   #defragment(asked: Process): void {

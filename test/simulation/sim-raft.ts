@@ -34,6 +34,8 @@ export interface Entry {
   readonly value: number | undefined;
   /** The minor that the cluster has agreed on by then; absent before it has. */
   readonly agreed?: string;
+  /** The minor to which a downgrade is enabled by then; empty or absent: to none. */
+  readonly downgrade?: string;
   /** 3.7 cannot read it. */
   readonly legacy?: boolean;
 }

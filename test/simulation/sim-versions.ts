@@ -34,6 +34,17 @@ export function agreedOn({ log, commit }: Disk): string {
   return log[commit - 1]?.agreed ?? '';
 }
 
+/** The minor to which a downgrade is enabled, as far as this disk has applied its log; empty: to none. */
+export function downgradeOn({ log, commit }: Disk): string {
+  return log[commit - 1]?.downgrade ?? '';
+}
+
+/** The minor to which etcd downgrades a cluster of this one. */
+export function minorBelow(agreed: string): string {
+  const [major, above] = agreed.split('.').map(Number);
+  return `${major}.${(above ?? 0) - 1}`;
+}
+
 /** Written in a form that 3.7 cannot read: about members and versions, while the cluster is one of 3.5. */
 export function isLegacy(entry: Pick<Entry, 'value'>, by: Process, agreed: string): boolean {
   return entry.value === undefined && (minor(by.version) === '3.5' || agreed === '3.5');

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { Chaos } from './chaos.ts';
 import { MUTATIONS } from './mutations.ts';
+import { downgradeScenarios } from './scenarios-of-downgrades.ts';
 import { upgradeScenarios } from './scenarios-of-upgrades.ts';
 import { play } from './scenarios.ts';
 import { simulate } from './simulate.ts';
@@ -46,7 +47,8 @@ describe('simulated worlds', () => {
 });
 
 /** Those that show a guard are played beside it (mutations.test.ts). */
-const UNGUARDED = (Object.keys(upgradeScenarios) as (keyof typeof upgradeScenarios)[]).filter(name =>
+const ABOUT_VERSIONS = { ...upgradeScenarios, ...downgradeScenarios };
+const UNGUARDED = (Object.keys(ABOUT_VERSIONS) as (keyof typeof ABOUT_VERSIONS)[]).filter(name =>
   MUTATIONS.every(({ scenario }) => scenario !== name),
 );
 

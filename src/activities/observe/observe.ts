@@ -23,7 +23,7 @@ import {
 import { rebuiltIdentity, stampedToken } from '../../planner/model/identity.ts';
 import { memberViews } from '../../planner/model/member-view.ts';
 import { hasEnded } from '../../planner/model/member-names.ts';
-import type { ClusterFacts, Observation } from '../../planner/model/observation.ts';
+import type { ClusterFacts, Observation, PodFacts } from '../../planner/model/observation.ts';
 import { currentHashes } from '../../planner/report/key-hashes.ts';
 import { spaceAlarms } from '../../planner/checks/space.ts';
 import { keysExpected } from '../../planner/operations/restore/seed.ts';
@@ -93,7 +93,13 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   // A cluster that is being deleted has nothing left to say that would change what is done.
   // The address of a pod that has ended is nobody's: a connection to it hangs.
   const asked = facts.deleting ? [] : owned.pods.filter(pod => pod.owned && !hasEnded(pod));
-  const address = { name, namespace, domain, access: tls?.access, asksAgreed: isAboutToUpgrade(facts) };
+  const address = {
+    name,
+    namespace,
+    domain,
+    access: tls?.access,
+    asksAgreed: isAboutToUpgrade(facts, asked),
+  };
   const etcd = await probeMembers(deps.etcd, address, asked);
   const observation: Observation = {
     now: deps.now(),
@@ -199,8 +205,14 @@ function ofThisIncarnation(cluster: ClusterFacts, owned: Owned): Pick<Owned, 'po
 }
 
 /** Only then it matters what the cluster has agreed on. */
-function isAboutToUpgrade({ config, status }: ClusterFacts): boolean {
-  return (status.targetVersion ?? '') !== '' || config.version !== status.currentVersion;
+function isAboutToUpgrade({ config, status }: ClusterFacts, pods: readonly PodFacts[]): boolean {
+  const isOther = (version: string | undefined): boolean => version !== config.version;
+  return (
+    (status.targetVersion ?? '') !== '' ||
+    isOther(status.currentVersion) ||
+    // Of a lost status, the oldest of two versions is taken for the current one.
+    pods.some(({ version }) => version !== undefined && isOther(version))
+  );
 }
 
 /** The custom resource as the planner sees it. */

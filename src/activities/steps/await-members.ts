@@ -75,7 +75,7 @@ export const awaitAgreement: Perform<'awaitAgreement', WaitOutcome> = async (dep
   });
 };
 
-async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAddress> {
+export async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAddress> {
   const cluster = await readLivingCluster(deps.kube, ref);
   return {
     ...ref,
@@ -84,7 +84,7 @@ async function addressOf(deps: Dependencies, ref: ClusterRef): Promise<ClusterAd
   };
 }
 
-async function membersPods(
+export async function membersPods(
   deps: Dependencies,
   ref: ClusterRef,
   members: readonly string[],

@@ -26,6 +26,7 @@ import { compactHistory } from './compact-history.ts';
 import { compareKeys } from './compare-keys.ts';
 import { createMember } from './create-member.ts';
 import { defragmentMember } from './defragment-member.ts';
+import { cancelDowngrade, enableDowngrade } from './downgrade.ts';
 import { deletePods, releaseClaims, removeFinalizer } from './delete.ts';
 import { disarmCorrupt } from './disarm-corrupt.ts';
 import { disarmNoSpace } from './disarm-no-space.ts';
@@ -69,6 +70,8 @@ const PERFORMED = {
   awaitQuorum,
   awaitVersion,
   bootstrapMembers,
+  cancelDowngrade,
+  enableDowngrade,
   remakeMembers,
   concludeRestore,
   compactHistory,

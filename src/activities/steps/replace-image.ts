@@ -4,10 +4,12 @@ import {
   ANNOTATION_INCARNATION,
   ANNOTATION_RENDERED,
   ANNOTATION_REPLACED_CONTAINER,
+  ANNOTATION_SETTLED,
   ANNOTATION_VERSION,
 } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { timestamp } from '../../api/values/time.ts';
+import { compareVersions } from '../../api/versions/compare.ts';
 import { containerNamed, containersOf, ETCD_CONTAINER } from '../../objects/containers.ts';
 import { memberPod } from '../../objects/pod.ts';
 import { noteDataVersion } from '../cluster/data-version.ts';
@@ -90,6 +92,7 @@ function changesOf({ cluster, pod, step, ref, now }: Replacement): readonly obje
     annotate(ANNOTATION_VERSION, step.version),
     annotate(ANNOTATION_RENDERED, stamp),
     annotate(ANNOTATION_IMAGE_REPLACED, timestamp(now)),
+    ...unsettled(pod, step.version).map(key => ({ op: 'remove', path: annotationPath(key) })),
     ...former(pod, ref.uid).map(ran => annotate(ANNOTATION_FORMER_IMAGE, ran)),
     ...(replaced === undefined ? [] : [annotate(ANNOTATION_REPLACED_CONTAINER, replaced)]),
   ];
@@ -105,7 +108,18 @@ interface Replacement {
 
 /** As a part of a JSON patch. */
 function annotate(key: string, value: string) {
-  return { op: 'add', path: `/metadata/annotations/${key.replaceAll('/', '~1')}`, value };
+  return { op: 'add', path: annotationPath(key), value };
+}
+
+function annotationPath(key: string): string {
+  return `/metadata/annotations/${key.replaceAll('/', '~1')}`;
+}
+
+/** With an older minor the member writes again what a newer one cannot read. */
+function unsettled(pod: KubeObject, version: string): string[] {
+  const settledIn = pod.metadata.annotations?.[ANNOTATION_SETTLED];
+  const isOlder = settledIn !== undefined && compareVersions(version, `${settledIn}.0`) < 0;
+  return isOlder ? [ANNOTATION_SETTLED] : [];
 }
 
 /** The image with which the member is ready now; none while it is not. */

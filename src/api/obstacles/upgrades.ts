@@ -12,8 +12,12 @@ export const VERSION_REFUSALS = {
     'Set spec.version to the version that the message names, or spec.upgrade.allowIntermediateVersions to true.',
   ],
   AcrossMinorDown: [
-    'The requested version is of an older minor than the members.',
-    'Set spec.version to a release of the minor that the members run.',
+    'The requested version is of an older minor than the members, and etcd cannot downgrade them to it.',
+    'Set spec.version to the version that the message names.',
+  ],
+  DowngradeEnabled: [
+    "Somebody enabled etcd's downgrade, to another minor than spec.version.",
+    'Set spec.version to a release of that minor to continue, or cancel the downgrade with the command of the message.',
   ],
   ForbiddenVersion: [
     'The requested version can lose data.',
@@ -32,10 +36,10 @@ export const VERSION_REFUSALS = {
     'Disable authentication in etcd, upgrade, and enable it again.',
   ],
   SettingsGone: [
-    'spec.pod.etcdEnv sets variables of flags that the next minor does not have.',
-    'Remove them, or write the variables that replaced them.',
+    'spec.pod.etcdEnv sets variables of flags or gates that the minor of spec.version does not have.',
+    'Remove them, or write the variables that the message names.',
   ],
-  ClusterVersionBehind: ['The cluster has not completed the upgrade to its current minor yet.', WAIT],
+  ClusterVersionBehind: ['The cluster has not arrived in its current minor yet.', WAIT],
 } as const satisfies ReasonRows;
 
 export const UPGRADE_OBSTACLES = {

@@ -262,6 +262,10 @@ export const clusterStatus = z
       'The version that every member runs, or ran before the current upgrade.',
     ).optional(),
     targetVersion: text(64, 'The target version of the current upgrade; empty otherwise.').optional(),
+    downgradeVersion: text(
+      64,
+      "The version, such as 3.6.0, for which the operator enabled etcd's downgrade; empty while it is not enabled.",
+    ).optional(),
     upgradeFailure: upgradeFailure.describe('The upgrade that was stopped last.').optional(),
     beforeUpgrade: beforeUpgrade
       .describe(

@@ -124,7 +124,20 @@ export const ONE_MINOR_REFERENCE = 'https://etcd.io/docs/v3.7/upgrades/upgrading
 /** Where etcd says which minors it maintains. */
 export const SUPPORT_REFERENCE = 'https://etcd.io/docs/v3.6/op-guide/versioning/';
 /** Where etcd describes how a minor is gone back. */
-export const DOWNGRADE_REFERENCE = 'https://etcd.io/docs/v3.6/downgrades/downgrading-etcd/';
+export const DOWNGRADE_REFERENCE = 'https://etcd.io/docs/v3.7/downgrades/downgrading-etcd/';
+
+/** What must hold before a minor is left for the one before it, by etcd's downgrade (tried, test/integration). */
+export type Descent = {
+  readonly from: SupportedMinor;
+  readonly to: SupportedMinor;
+  /** Where upstream says how, and which flags and gates differ. */
+  readonly reference: string;
+};
+
+export const DESCENTS: readonly Descent[] = [
+  { from: '3.6', to: '3.5', reference: 'https://etcd.io/docs/v3.6/downgrades/downgrade_3_6/' },
+  { from: '3.7', to: '3.6', reference: 'https://etcd.io/docs/v3.7/downgrades/downgrade_3_7/' },
+];
 
 /** Flags that a minor does not know any more: it does not start with them, and ignores their variables. */
 export const FLAGS_GONE: Readonly<Record<SupportedMinor, readonly RegExp[]>> = {
@@ -137,6 +150,34 @@ export const FLAGS_GONE: Readonly<Record<SupportedMinor, readonly RegExp[]>> = {
   ],
   '3.6': [/^enable-v2$/, /^experimental-enable-v2v3$/, /^proxy(-.+)?$/],
   '3.7': [/^experimental-/, /^discovery$/, /^discovery-proxy$/],
+};
+
+/** Flags that a minor was the first to know: the one before it ignores their variables. */
+export const FLAGS_NEW: Readonly<Record<SupportedMinor, readonly RegExp[]>> = {
+  '3.5': [],
+  '3.6': [
+    /^feature-gates$/,
+    /^log-format$/,
+    /^max-learners$/,
+    /^experimental-max-learners$/,
+    /^warning-unary-request-duration$/,
+    /^experimental-warning-unary-request-duration$/,
+    // What discovery has had before keeps its name.
+    ...['cacert', 'cert', 'dial-timeout', 'endpoints', 'insecure-skip-tls-verify', 'insecure-transport'].map(
+      name => new RegExp(`^discovery-${name}$`),
+    ),
+    ...['keepalive-time', 'keepalive-timeout', 'key', 'password', 'request-timeout', 'token', 'user'].map(
+      name => new RegExp(`^discovery-${name}$`),
+    ),
+  ],
+  '3.7': [],
+};
+
+/** Gates that a minor was the first to know: the one before it does not start with them (server/features of etcd's source). */
+export const GATES_NEW: Readonly<Record<SupportedMinor, readonly string[]>> = {
+  '3.5': [],
+  '3.6': [],
+  '3.7': ['FastLeaseKeepAlive', 'PriorityRequest'],
 };
 
 /** What lost the beginning `experimental-` in 3.6, and is known by the rest of its name since. */

@@ -10,7 +10,7 @@ export type MemberProbe =
         | { readonly ok: true /** The revision that was read. */; readonly revision?: string }
         | { readonly ok: false; readonly message: string; readonly denied?: boolean };
       /** Asked only while the version of the cluster is to change: what `/version` says, or why nothing. */
-      readonly agreed?: Partial<Pick<MemberVersion, 'cluster' | 'storage'>> | undefined;
+      readonly agreed?: Partial<Pick<MemberVersion, 'cluster' | 'storage' | 'downgrade'>> | undefined;
     })
   | {
       readonly answered: false;

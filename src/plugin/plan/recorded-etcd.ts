@@ -73,9 +73,15 @@ function agreed(
 ): Awaited<ReturnType<EtcdMember['version']>> {
   const minor = minorOf(currentVersion ?? '');
   if (minor === undefined || (targetVersion ?? '') !== '')
-    return { server, cluster: undefined, storage: undefined };
+    return { server, cluster: undefined, storage: undefined, downgrade: undefined };
   const version = `${minor}.0`;
-  return { server, cluster: version, storage: isAtLeast(version, '3.6.0') ? version : undefined };
+  const isNew = isAtLeast(version, '3.6.0');
+  return {
+    server,
+    cluster: version,
+    storage: isNew ? version : undefined,
+    downgrade: isNew ? '' : undefined,
+  };
 }
 
 /** A member that says nothing, for this reason. */
@@ -93,6 +99,7 @@ function silent(why: string): EtcdMember {
     promote: refuse,
     removeMember: refuse,
     moveLeader: refuse,
+    downgrade: refuse,
     defragment: refuse,
     history: refuse,
     compact: refuse,

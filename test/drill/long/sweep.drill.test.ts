@@ -45,6 +45,9 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   replaceImage: [],
   awaitVersion: [],
   awaitAgreement: [],
+  // Killed in test/drill/long/downgrade.drill.test.ts.
+  enableDowngrade: [],
+  cancelDowngrade: [],
   compareKeys: [],
   defragmentMember: ['defragment every member'],
   compactHistory: [],

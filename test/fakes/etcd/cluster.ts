@@ -55,6 +55,8 @@ export class FakeCluster {
   term = 1;
   /** What the members have agreed on; raised when every one runs a newer minor. */
   clusterVersion: string | undefined;
+  /** To which version a downgrade is enabled; empty: to none. */
+  downgrade = '';
   /** While true the leader does not raise the version, as for some seconds after the last member came. */
   keepsVersion = false;
   /** As in etcd 3.6 with a log of more than 5,000 entries: a member that joins serves no client until one more entry is written. */
@@ -142,11 +144,23 @@ export class FakeCluster {
   #raiseVersion(): void {
     const all = this.rows.every(row => this.isConnected(row.id));
     if (!all || this.keepsVersion) return;
+    if (this.downgrade !== '') {
+      this.#lowerVersion();
+      return;
+    }
     const minors = [...this.processes].map(({ version }) => `${minorOf(version) ?? '3.5'}.0`);
     const lowest = minors.toSorted(compareVersions)[0];
     if (lowest === undefined || !isAtLeast(lowest, this.clusterVersion ?? '0.0.0')) return;
     this.clusterVersion = lowest;
     for (const process of this.processes) process.storage = lowest;
+  }
+
+  /** etcd ends a downgrade by itself when every member runs the older minor. */
+  #lowerVersion(): void {
+    this.clusterVersion = this.downgrade;
+    for (const process of this.processes) process.storage = this.downgrade;
+    const all = [...this.processes].every(({ version }) => `${minorOf(version) ?? ''}.0` === this.downgrade);
+    if (all) this.downgrade = '';
   }
 
   /** The leader as this process sees it. */

@@ -17,6 +17,7 @@ import type {
   StoreHash,
 } from '../../../src/etcd/answers.ts';
 import {
+  type DowngradeAction,
   EtcdError,
   type EtcdErrorCode,
   type EtcdMember,
@@ -205,6 +206,7 @@ export class FakeEtcd implements EtcdPort {
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
+      downgrade: (action, version) => call('downgrade', asked => downgrade(asked, action, version)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
       defragment: () => call('defragment', defragment),
       history: () => call('history', historyOf),
@@ -385,7 +387,13 @@ function hashOf(asked: FakeProcess, revision: string): StoreHash {
 function versionOf(asked: FakeProcess): MemberVersion {
   const { clusterVersion } = asked.cluster;
   const storage = isAtLeast(asked.version, '3.6.0') ? asked.storage : undefined;
-  return { server: asked.version, cluster: clusterVersion, storage };
+  const isNew = isAtLeast(asked.version, '3.6.0');
+  return {
+    server: asked.version,
+    cluster: clusterVersion,
+    storage,
+    downgrade: isNew ? asked.cluster.downgrade : undefined,
+  };
 }
 
 /** etcd's strict reconfiguration check, as it was before 3.5.30: every voter must be connected. */
@@ -444,6 +452,26 @@ function disarm(asked: FakeProcess, memberId: string, alarm: string): void {
   const text = `${whose}alarm:${alarm} `;
   for (const { alarms } of asked.cluster.processes)
     if (alarms.includes(text)) alarms.splice(alarms.indexOf(text), 1);
+}
+
+/** As etcd of 3.6 and 3.7 answers (test/integration/etcd-downgrade.integration.test.ts). */
+function downgrade(asked: FakeProcess, action: DowngradeAction, version: string): void {
+  requireQuorumFor(asked);
+  const { cluster } = asked;
+  if (!isAtLeast(asked.version, '3.6.0')) throw new EtcdError('timeout', 'etcdserver: request timed out');
+  if (action === 'cancel') {
+    cluster.downgrade = '';
+    cluster.settle();
+    return;
+  }
+  if (cluster.downgrade !== '')
+    throw new EtcdError('refused', 'etcdserver: cluster has a downgrade job in progress');
+  const [, minor = 0] = (cluster.clusterVersion ?? '').split('.').map(Number);
+  if (minorOf(version) !== `3.${minor - 1}`)
+    throw new EtcdError('refused', 'etcdserver: invalid downgrade target version');
+  if (action === 'validate') return;
+  cluster.downgrade = version;
+  cluster.settle();
 }
 
 function moveLeader(asked: FakeProcess, memberId: string): void {

@@ -1,5 +1,15 @@
 /** The steps that bring another version of etcd. */
+import { minorOf } from '../../../api/versions/compare.ts';
 import { ACTION_TIMING, row, WAIT_TIMING } from './row.ts';
+
+interface DowngradeFields {
+  /** Who is asked. */
+  readonly member: string;
+  /** As etcd names a minor: 3.6.0. */
+  readonly version: string;
+  /** All of the cluster. */
+  readonly members: readonly string[];
+}
 
 export const UPGRADE_STEPS = {
   /** Another version in the pod that there is: its container starts again, everything else about it stays. */
@@ -34,6 +44,19 @@ export const UPGRADE_STEPS = {
     timing: WAIT_TIMING,
     plannedAgain: false,
     summary: ({ backup }) => `wait until EtcdBackup ${backup} has made the backup`,
+  }),
+  /** etcd is asked to make the cluster and the data of all its members ready for this older minor; until they say that they are. */
+  enableDowngrade: row<DowngradeFields>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ version }) =>
+      `enable etcd's downgrade to ${minorOf(version)}, and wait until every member has lowered its storage version`,
+  }),
+  /** etcd is asked to end the downgrade to this minor, so that it raises the version of the cluster again. */
+  cancelDowngrade: row<DowngradeFields>({
+    timing: ACTION_TIMING,
+    plannedAgain: true,
+    summary: ({ version }) => `cancel etcd's downgrade to ${minorOf(version)}`,
   }),
   /** Until the member is ready and says itself that it runs this version. */
   awaitVersion: row<{ readonly member: string; readonly version: string }>({

@@ -3,7 +3,7 @@
  * arrived in it, and the versions after that. A target that changes in the middle is taken up at once where every member
  * can still go there, and otherwise when the step under way has ended.
  */
-import { isAtLeast, minorOf } from '../../../api/versions/compare.ts';
+import { compareVersions, minorOf } from '../../../api/versions/compare.ts';
 import { upgradeMayEnd } from '../../checks/gates.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { SituationWithoutGoal } from '../../model/situation.ts';
@@ -86,7 +86,14 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
   if (answer?.kind !== 'path') return go(to, [], later);
   const [first, ...after] = answer.hops;
   const sameMinor = minorOf(first) === minorOf(to);
+  // Members of the two minors of now are there, and must never meet those of a third.
+  if (!sameMinor && minorOf(first) !== minorOf(from)) return go(to, [], later);
   return sameMinor || canGoBack(observation, latch) ? go(first, after, answer.notes) : go(to, [], later);
+}
+
+/** Whether it leads to an older minor, which takes etcd's downgrade. */
+export function goesDown({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
+  return minorOf(from) !== minorOf(to) && compareVersions(to, from) < 0;
 }
 
 /** All members were seen to run the new version already: nothing shows any more what they ran before. */
@@ -103,7 +110,9 @@ export function canGoBack(
   { from, to }: Pick<Goal, 'from' | 'to'>,
 ): boolean {
   if (minorOf(from) === minorOf(to)) return true;
-  if (isAtLeast(from, to) || !isHeldBack(observation, to)) return false;
+  // A newer release starts on data that was made ready for an older one, until all run that: then the way back is an upgrade.
+  if (goesDown({ from, to })) return isHeldBack(observation, to);
+  if (!isHeldBack(observation, to)) return false;
   const probes = Object.values(observation.probes).filter(probe => probe.answered);
   return (
     probes.some(({ agreed }) => agreed?.cluster !== undefined) &&
@@ -111,7 +120,7 @@ export function canGoBack(
   );
 }
 
-/** A member runs the older minor, or none: until it answers with the newer one nobody raises the version of the cluster. */
+/** A member runs the other minor, or none: until it answers with this one nobody raises the version of the cluster, nor ends a downgrade. */
 function isHeldBack(observation: SituationWithoutGoal, to: string): boolean {
   return observation.members.some(
     ({ pod, probe }) =>
@@ -128,16 +137,22 @@ function memberVersions(observation: SituationWithoutGoal): MemberVersions[] {
 }
 
 function versionsOf({ name, probe }: MemberView): Omit<MemberVersions, 'server'> {
-  return { name, cluster: probe?.agreed?.cluster, storage: probe?.agreed?.storage };
+  return {
+    name,
+    cluster: probe?.agreed?.cluster,
+    storage: probe?.agreed?.storage,
+    downgrade: probe?.agreed?.downgrade,
+  };
 }
 
 function pathFrom({ cluster }: SituationWithoutGoal, members: readonly MemberVersions[]) {
-  const { config } = cluster;
+  const { config, status } = cluster;
   return upgradePath({
     members,
     target: config.version,
     allowIntermediate: config.upgrade.allowIntermediateVersions,
     authEnabled: undefined,
-    environment: config.pod.etcdEnv.map(({ name }) => name),
+    environment: config.pod.etcdEnv,
+    ownDowngrade: status.downgradeVersion,
   });
 }

@@ -9,6 +9,7 @@ import { blocked, type Decision, type Obstacle, operate, type Step } from '../..
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
 import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
 import { replacementIsDue } from '../membership/replace.ts';
+import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { membersWithoutPod, usableClaim } from '../../checks/missing-pods.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
@@ -18,9 +19,10 @@ import { consented } from './consent.ts';
 import { ephemeral } from './ephemeral.ts';
 import { failedMember, isYoung, stoppedBy } from './failure.ts';
 import { fromFormerImage } from './former-image.ts';
-import { allHaveRun, arrived, runs } from './goal.ts';
+import { downgradeStep, stepAfterStop, strangeDowngrade } from './descent.ts';
+import { allHaveRun, arrived, goesDown, runs } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { comingPods, comingVersion, isBroken, othersAreWell, versionFor, waitingPods } from './pods.ts';
+import { comingPods, comingVersion, isBroken, othersAreWell, startVersion, waitingPods } from './pods.ts';
 import { afterCorrection, afterFailure } from './rollback.ts';
 import { laterSteps, startAgain } from './steps.ts';
 import { needsExtraRestart } from './extra-restart.ts';
@@ -35,7 +37,7 @@ export function continueUpgrade(situation: Situation): Decision | undefined {
   if (gone.some(member => usableClaim(situation, member) === undefined)) return undefined;
   const starts = gone.flatMap(member => {
     const once = { version: goal.from, settledIn: minorOf(goal.from) };
-    const version = versionFor(situation, goal, member);
+    const version = startVersion(situation, goal, member);
     const image = version === goal.from ? fromFormerImage(situation, member, version) : {};
     const again = { version, ...image };
     return startAgain(situation, member, needsExtraRestart(goal.from, goal.to) ? once : again);
@@ -64,22 +66,33 @@ export function planUpgrade(situation: Situation): Decision | undefined {
     const corrected = afterCorrection(situation, goal, failed);
     return corrected ?? (allHaveRun(goal) ? undefined : afterFailure(situation, goal, failed));
   }
-  const stopped = stoppedBy(situation, goal);
-  if (stopped !== undefined) return blocked(stopped, laterSteps(situation, goal));
+  const end = ended(situation, goal) ?? withdrawal(situation, goal);
+  if (end !== undefined) return end;
   const waiting = waitingPods(situation, goal);
   const [first] = waiting;
   if (first === undefined) return agreement(situation, goal) ?? lastGate(situation, goal);
+  return nextMember(situation, goal, { first, waiting });
+}
+
+/** What comes before the first of those that wait, and this one. */
+function nextMember(
+  situation: Situation,
+  goal: Goal,
+  { first, waiting }: { readonly first: PodFacts; readonly waiting: readonly PodFacts[] },
+): Decision {
   const steps = laterSteps(situation, goal);
   const unfit = ephemeral(situation, goal, waiting);
   if (unfit !== undefined) return blocked(unfit, steps);
   const obstacle = gates(situation, goal);
-  const isMended = isBroken(first) && othersAreWell(situation, first);
+  // What a member that does not answer has on its disk nobody knows: an older minor may not start on it.
+  const isMended = !goesDown(goal) && isBroken(first) && othersAreWell(situation, first);
   const isOpen = isMended || passesSoon(obstacle);
   const unsaved = backUpFirst(situation, goal, { waiting, steps, isOpen });
   if (unsaved !== undefined) return unsaved;
   const consent = consented(situation, goal, waiting);
   if ('obstacle' in consent) return blocked(consent.obstacle, steps);
-  const { approval } = consent;
+  // What etcd is asked first takes no member: the approval is for that one.
+  const { approval } = steps[0]?.kind === 'enableDowngrade' ? {} : consent;
   if (isMended) return operate('upgradeCluster', steps, approval);
   return whenGatesOpen(situation, {
     operation: 'upgradeCluster',
@@ -88,6 +101,15 @@ export function planUpgrade(situation: Situation): Decision | undefined {
     member: first.name,
     approval,
   });
+}
+
+/** It was stopped, or somebody else has changed where etcd is to go: then nothing more is done of it, but what takes it back. */
+function ended(situation: Situation, goal: Goal): Decision | undefined {
+  const stopped = stoppedBy(situation, goal);
+  const undo = stopped && stepAfterStop(situation, goal);
+  if (undo !== undefined) return operate('upgradeCluster', [undo]);
+  const obstacle = stopped ?? strangeDowngrade(situation, goal);
+  return obstacle && blocked(obstacle, laterSteps(situation, goal));
 }
 
 /**
@@ -115,6 +137,12 @@ function gates(situation: Situation, { from, to }: Goal): Obstacle | undefined {
   return nextMemberMayGo(situation, { versions: [from, to, ...seen], soakMs });
 }
 
+/** The way leads up, and a downgrade is enabled that is to be no more: cancelling it touches no member, and waits for nothing. */
+function withdrawal(situation: Situation, goal: Goal): Decision | undefined {
+  const step = goesDown(goal) ? undefined : downgradeStep(situation, goal);
+  return step && operate('upgradeCluster', laterSteps(situation, goal));
+}
+
 /** Every member runs the version: now the cluster and its data are to arrive in it. */
 function agreement(situation: Situation, goal: Goal): Decision | undefined {
   const minor = minorOf(goal.to) ?? '';
@@ -126,7 +154,7 @@ function agreement(situation: Situation, goal: Goal): Decision | undefined {
   const step: Step = { kind: 'awaitAgreement', members, minor };
   if (isArriving(situation)) return operate('upgradeCluster', [step]);
   const names = behind.map(({ name }) => name).join(', ');
-  const message = `every member runs ${goal.to}, but ${names} does not report cluster version ${minor} yet; the leader raises it when every member answers`;
+  const message = `every member runs ${goal.to}, but ${names} does not report yet that the cluster has arrived in ${minor}, with no downgrade enabled; the leader sees to it when every member answers`;
   return blocked({ reason: 'ClusterVersionBehind', message }, [step]);
 }
 

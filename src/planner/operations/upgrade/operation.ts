@@ -4,6 +4,7 @@ import type { OperationRow } from '../../model/operation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { recordedBefore } from './before.ts';
 import { upgrading } from './conditions.ts';
+import { recordedDowngrade } from './descent.ts';
 import { recordedFailure } from './failure.ts';
 import { runs } from './goal.ts';
 
@@ -13,6 +14,7 @@ export const upgradeCluster: OperationRow = {
     targetVersion: latchedVersion(situation, decision),
     upgradeFailure: recordedFailure(situation, decision),
     beforeUpgrade: recordedBefore(situation),
+    downgradeVersion: recordedDowngrade(situation, decision),
   }),
   takesAway: 'memberOfStep',
   change: ({ cluster: { config, status } }) => ({ from: status.currentVersion, to: config.version }),

@@ -6,6 +6,8 @@
 import {
   type Departure,
   DEPARTURES,
+  type Descent,
+  DESCENTS,
   DOWNGRADE_REFERENCE,
   FLOORS,
   NEWEST_KNOWN,
@@ -14,9 +16,10 @@ import {
   SUPPORTED_MINORS,
   type SupportedMinor,
 } from '../../../api/versions/table.ts';
+import type { EnvVar } from '../../../api/schemas/types.ts';
 import { checkVersion, compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
 import type { UpgradeRefusal } from '../../model/upgrade-goal.ts';
-import { settingsGone } from './settings.ts';
+import { settingsGone, settingsUnknown } from './settings.ts';
 
 /** What one member says of versions (`/version`). */
 export interface MemberVersions {
@@ -27,6 +30,8 @@ export interface MemberVersions {
   readonly cluster?: string | undefined;
   /** Of its data on disk, such as 3.6.0; undefined before 3.6. */
   readonly storage?: string | undefined;
+  /** To which version a downgrade is enabled; empty: to none. Undefined when it was not learnt, and before 3.6. */
+  readonly downgrade?: string | undefined;
 }
 
 export interface UpgradeQuestion {
@@ -36,8 +41,10 @@ export interface UpgradeQuestion {
   readonly allowIntermediate: boolean;
   /** Undefined: not known. */
   readonly authEnabled: boolean | undefined;
-  /** Names of the environment variables that the specification gives to etcd. */
-  readonly environment: readonly string[];
+  /** The environment variables that the specification gives to etcd. */
+  readonly environment: readonly Pick<EnvVar, 'name' | 'value'>[];
+  /** To which version this operator has enabled a downgrade; undefined: to none that it knows of. */
+  readonly ownDowngrade?: string | undefined;
 }
 
 export type UpgradeAnswer =
@@ -110,14 +117,14 @@ function leavesFor(version: string, minor: string): boolean {
 function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
   const { target, allowIntermediate } = question;
   const [here, there] = [minorOf(from) ?? '', minorOf(target) ?? ''];
-  if (here !== there && compareVersions(target, from) < 0) return downgrade(from, target);
+  if (here !== there && compareVersions(target, from) < 0) return pathDown(from, question);
   const hops = hopsBetween(from, target);
   if (hops === undefined) {
     const message = `etcd ${from} is too old to be upgraded to ${target}: there is no upgrade path from it to a maintained minor version (${SUPPORT_REFERENCE}). Create a new cluster and restore a backup into it`;
     return refused('SkipsMinor', message);
   }
   if (hops.length > 1 && !allowIntermediate) return needsIntermediate(from, target, hops);
-  const obstacle = minorObstacle(question, here, hops);
+  const obstacle = otherDowngrade(question, minorOf(hops[0]) ?? '') ?? minorObstacle(question, here, hops);
   if (obstacle !== undefined) return obstacle;
   return { kind: 'path', hops, notes: notesOn(from, target) };
 }
@@ -147,11 +154,80 @@ function newestOf(minor: string | undefined): string | undefined {
   return NEWEST_KNOWN[SUPPORTED_MINORS.find(known => known === minor) as SupportedMinor];
 }
 
-function downgrade(from: string, target: string): UpgradeAnswer {
-  const advice = `Set spec.version to a release of ${minorOf(from)}, such as ${from}; to go back, create a new cluster with ${target} and copy the keys into it`;
+/** By etcd's downgrade, one minor after the other: to releases that could be upgraded again, so that it can be cancelled. */
+function pathDown(from: string, question: UpgradeQuestion): UpgradeAnswer {
+  const { target, allowIntermediate } = question;
+  const descents = descentsBetween(from, target);
+  const [first] = descents;
+  if (first === undefined) {
+    const message = `members of ${minorOf(from)} are not downgraded to ${target}: etcd supports it from 3.6 on (${DOWNGRADE_REFERENCE}). Set spec.version to a release of ${minorOf(from)}, such as ${from}; to go back, create a new cluster with ${target} and copy the keys into it`;
+    return refused('AcrossMinorDown', message);
+  }
+  const last = descents.at(-1) ?? first;
+  const floor = departureFrom(target)?.floor ?? target;
+  if (!isAtLeast(target, floor))
+    return refused(
+      'AcrossMinorDown',
+      `members of ${minorOf(from)} are not downgraded to ${target}: beside members of ${last.from} only ${floor} and later releases of ${last.to} are run, from which they can be upgraded again (${last.reference}). Set spec.version to ${NEWEST_KNOWN[last.to]}`,
+    );
+  const [next, ...others] = hopsDown(descents, target);
+  if (others.length > 0 && !allowIntermediate)
+    return refused(
+      'SkipsMinor',
+      `etcd ${from} is not downgraded to ${target}: a downgrade must not skip a minor version (${DOWNGRADE_REFERENCE}). Set spec.version to ${next} first, or spec.upgrade.allowIntermediateVersions to true to downgrade through ${[next, ...others].join(', then ')}`,
+    );
+  const obstacle = otherDowngrade(question, first.to) ?? descentObstacle(question, first);
+  if (obstacle !== undefined) return obstacle;
+  return { kind: 'path', hops: [next, ...others], notes: notesOn(from, target) };
+}
+
+/** The newest release of each minor that is passed, and the target. */
+function hopsDown(descents: readonly Descent[], target: string): readonly [string, ...string[]] {
+  const [first, ...rest] = descents.slice(0, -1).map(({ to }) => NEWEST_KNOWN[to]);
+  return first === undefined ? [target] : [first, ...rest, target];
+}
+
+/** The minors that are left on the way down; none where etcd knows no way. */
+function descentsBetween(from: string, target: string): readonly Descent[] {
+  const found: Descent[] = [];
+  for (let at = minorOf(from); at !== minorOf(target); at = found.at(-1)?.to) {
+    const descent = DESCENTS.find(candidate => candidate.from === at);
+    if (descent === undefined) return [];
+    found.push(descent);
+  }
+  return found;
+}
+
+/** What must hold before etcd is asked to downgrade. */
+function descentObstacle(question: UpgradeQuestion, descent: Descent): UpgradeAnswer | undefined {
+  const unknown = settingsUnknown(question.environment, descent);
+  if (unknown !== undefined) return refused('SettingsGone', unknown);
+  const isEnabled = question.members.some(({ downgrade = '' }) => minorOf(downgrade) === descent.to);
+  return isEnabled ? undefined : agreementObstacle(question, descent.from);
+}
+
+/**
+ * A downgrade that is enabled to another minor than the members go to: somebody enabled it, and etcd would keep the cluster at that
+ * minor. One to the minor that all run already is ended by etcd.
+ */
+function otherDowngrade(
+  { members, target, ownDowngrade = '' }: UpgradeQuestion,
+  to: string,
+): UpgradeAnswer | undefined {
+  const strange = members.find(({ downgrade = '' }) => downgrade !== '' && minorOf(downgrade) !== to);
+  const enabled = minorOf(strange?.downgrade ?? '');
+  if (strange === undefined || enabled === undefined) return undefined;
+  if (members.every(({ server }) => minorOf(server) === enabled))
+    return refused(
+      'ClusterVersionBehind',
+      `etcd has not ended the downgrade to ${enabled} yet; it does so within seconds when every member answers (${DOWNGRADE_REFERENCE}); change nothing, but check members that do not answer`,
+    );
+  if (enabled === minorOf(ownDowngrade)) return undefined;
+  const way = SUPPORTED_MINORS.find(minor => minor === enabled);
+  const goOn = way === undefined ? '' : `Set spec.version to ${NEWEST_KNOWN[way]} to continue it, or c`;
   return refused(
-    'AcrossMinorDown',
-    `members of ${minorOf(from)} are not downgraded to ${target}: a member of an older minor version does not start on data of a newer one, and this release does not support etcd's downgrade (${DOWNGRADE_REFERENCE}). ${advice}`,
+    'DowngradeEnabled',
+    `the members are not brought to ${target}: a downgrade of etcd to ${enabled} is enabled, which this operator has not enabled for it (${DOWNGRADE_REFERENCE}). ${goOn === '' ? 'C' : goOn}ancel it: kubectl exec ${strange.name} -c etcd -- etcdctl downgrade cancel`,
   );
 }
 
@@ -200,7 +276,10 @@ function authObstacle({ authEnabled }: UpgradeQuestion, departure: Departure): U
 }
 
 function settingsObstacle({ environment }: UpgradeQuestion, departure: Departure): UpgradeAnswer | undefined {
-  const message = settingsGone(environment, departure);
+  const message = settingsGone(
+    environment.map(({ name }) => name),
+    departure,
+  );
   return message === undefined ? undefined : refused('SettingsGone', message);
 }
 
@@ -217,19 +296,32 @@ function agreementObstacle({ members }: UpgradeQuestion, minor: string): Upgrade
   );
   return refused(
     'ClusterVersionBehind',
-    `the cluster has not completed the upgrade to ${minor} yet: ${found.join(', ')}. etcd raises both versions within seconds when every member answers (${ONE_MINOR_REFERENCE}); change nothing, but check members that do not answer`,
+    `the cluster has not arrived in ${minor} yet: ${found.join(', ')}. etcd raises both versions within seconds when every member answers (${ONE_MINOR_REFERENCE}); change nothing, but check members that do not answer`,
   );
 }
 
-/** Whether a member says that the cluster's version, and from 3.6 on that of its data, are of this minor. */
-export function hasArrived({ cluster, storage }: Omit<MemberVersions, 'name'>, minor: string): boolean {
-  const knowsStorage = isAtLeast(`${minor}.0`, '3.6.0');
+/**
+ * Whether a member says that the cluster's version, and from 3.6 on that of its data, are of this minor, and that no downgrade is under
+ * way: etcd ends one some seconds after the last member came, and changes neither version before.
+ */
+export function hasArrived(said: Omit<MemberVersions, 'name'>, minor: string): boolean {
+  return (said.downgrade ?? '') === '' && isLowered({ ...said, server: `${minor}.0` }, minor);
+}
+
+/** Whether a member, of whatever release, says that the cluster's version and that of its data are of this minor. */
+export function isLowered(
+  { server, cluster, storage }: Omit<MemberVersions, 'name'>,
+  minor: string,
+): boolean {
+  const knowsStorage = isAtLeast(server, '3.6.0');
   return minorOf(cluster ?? '') === minor && (!knowsStorage || minorOf(storage ?? '') === minor);
 }
 
 /** Members that were found on different versions: brought to one that some of them run already, or nothing is guessed. */
 function mixedPath(question: UpgradeQuestion, versions: readonly string[]): UpgradeAnswer {
   const { target, members } = question;
+  const strange = otherDowngrade(question, minorOf(target) ?? '');
+  if (strange !== undefined) return strange;
   const sorted = versions.toSorted(compareVersions);
   const others = versions.filter(version => version !== target);
   if (versions.includes(target) && others.every(version => isOneStep(version, question))) {

@@ -6,7 +6,8 @@ import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { quorum } from '../../checks/quorum.ts';
 import { isLeader } from '../rollout/next-member.ts';
-import { runs } from './goal.ts';
+import { usableClaim } from '../../checks/missing-pods.ts';
+import { goesDown, runs } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
@@ -44,6 +45,17 @@ export function versionFor({ cluster }: Situation, { from, to }: Goal, member: s
   const hasFailed =
     failure?.member === member && failure.version === to && failure.generation === cluster.generation;
   return hasFailed ? from : to;
+}
+
+/**
+ * What a member without a pod is started with. On the way down only one that ran the older minor, or that the operator has stopped for it,
+ * is known to start with it: the data of any other may still be of the newer one.
+ */
+export function startVersion(situation: Situation, goal: Goal, member: string): string {
+  const version = versionFor(situation, goal, member);
+  const claim = usableClaim(situation, member);
+  const isKnown = claim?.stopped !== undefined || minorOf(claim?.version ?? '') === minorOf(version);
+  return goesDown(goal) && !isKnown ? goal.from : version;
 }
 
 function ownPods(situation: Situation): PodFacts[] {

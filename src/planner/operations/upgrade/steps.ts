@@ -7,12 +7,15 @@ import { changesBesidesImage } from '../../checks/pod-changes.ts';
 import { usableClaim } from '../../checks/missing-pods.ts';
 import { transferLeadership, restart } from '../rollout/next-member.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
+import { downgradeStep } from './descent.ts';
 import { fromFormerImage } from './former-image.ts';
+import { goesDown } from './goal.ts';
 import { awaitsExtraRestart, waitingPods } from './pods.ts';
 import { needsExtraRestart } from './extra-restart.ts';
 
 /** Everything that is left of this hop, and a word on those that follow. */
 export function laterSteps(situation: Situation, goal: Goal): Step[] {
+  const first = downgradeStep(situation, goal);
   const waiting = waitingPods(situation, goal);
   const names = waiting.map(pod => pod.name);
   const steps = waiting.flatMap((pod, index) => [
@@ -22,7 +25,7 @@ export function laterSteps(situation: Situation, goal: Goal): Step[] {
   const minor = minorOf(goal.to) ?? '';
   const members = situation.members.map(({ name }) => name);
   const agree: Step[] = minorOf(goal.from) === minor ? [] : [{ kind: 'awaitAgreement', members, minor }];
-  return [...steps, ...agree];
+  return [...(first === undefined ? [] : [first]), ...steps, ...agree];
 }
 
 /** One member to another version: in its pod where only the image differs, else in a new pod on its volume. */
@@ -95,6 +98,8 @@ export function startAgain(
 /** What users must know before the last member of a minor; undefined within a minor. */
 export function pointOfNoReturn(from: string, to: string): string | undefined {
   const minor = minorOf(to);
+  if (goesDown({ from, to }))
+    return `the end of the downgrade: after this step it cannot be cancelled any more, and the way back to ${minorOf(from)} is an upgrade`;
   return minorOf(from) === minor
     ? undefined
     : `the point of no return: after this step no member can return to ${minorOf(from)}`;

@@ -16,6 +16,10 @@ function settled(server: string, serial = 0, given: Partial<MemberVersions> = {}
   return { name: `example-${serial}`, server, cluster: minor, storage, ...given };
 }
 
+function variables(...names: readonly string[]): UpgradeQuestion['environment'] {
+  return names.map(name => ({ name, value: 'x' }));
+}
+
 function asked(from: string | readonly MemberVersions[], given: Partial<UpgradeQuestion>): UpgradeQuestion {
   return {
     members: typeof from === 'string' ? [0, 1, 2].map(serial => settled(from, serial)) : from,
@@ -92,7 +96,6 @@ describe('several steps', () => {
 
 describe('refused', () => {
   it.each([
-    ['3.6.16', { target: '3.5.35' }, 'AcrossMinorDown', 'Set spec.version to a release of 3.6'],
     ['3.5.35', { target: '3.5.2' }, 'ForbiddenVersion', 'Set spec.version to 3.5.35'],
     ['3.6.16', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 or 3.7.3'],
     ['3.6.5', { target: '3.8.0' }, 'VersionUnsupported', 'Set spec.version to 3.6.16 ('],
@@ -102,19 +105,19 @@ describe('refused', () => {
     ['3.4.45', { target: '3.5.35', authEnabled: undefined }, 'AuthEnabled', 'not known'],
     [
       '3.6.16',
-      { target: '3.7.3', environment: ['GOGC', 'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'] },
+      { target: '3.7.3', environment: variables('GOGC', 'ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT') },
       'SettingsGone',
       'replace ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT with ETCD_COMPACTION_BATCH_LIMIT',
     ],
     [
       '3.6.16',
-      { target: '3.7.3', environment: ['ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK'] },
+      { target: '3.7.3', environment: variables('ETCD_EXPERIMENTAL_INITIAL_CORRUPT_CHECK') },
       'SettingsGone',
       'add InitialCorruptCheck=true to ETCD_FEATURE_GATES',
     ],
     [
       '3.5.35',
-      { target: '3.6.16', environment: ['ETCD_ENABLE_V2'] },
+      { target: '3.6.16', environment: variables('ETCD_ENABLE_V2') },
       'SettingsGone',
       'remove ETCD_ENABLE_V2',
     ],
@@ -138,7 +141,7 @@ describe('refused', () => {
   });
 
   it('settings that stay do not hold up an upgrade within the minor, nor later ones before their turn', () => {
-    const environment = ['ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT'];
+    const environment = variables('ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT');
     expect(upgradePath(asked('3.6.15', { environment }))).toMatchObject({ kind: 'path' });
     const far = asked('3.5.35', { target: '3.7.3', allowIntermediate: true, environment });
     expect(upgradePath(far)).toMatchObject({ kind: 'path', hops: ['3.6.16', '3.7.3'] });
@@ -181,6 +184,116 @@ describe('members that were found on different versions', () => {
   });
 });
 
+describe('on the way down', () => {
+  const said = (server: string, minor: string, downgrade = '') =>
+    settled(server, 0, { cluster: `${minor}.0`, storage: `${minor}.0`, downgrade });
+
+  it.each([
+    ['3.7.3', '3.6.16', ['3.6.16']],
+    ['3.7.3', '3.6.11', ['3.6.11']],
+    ['3.6.16', '3.5.35', ['3.5.35']],
+    ['3.7.3', '3.5.35', ['3.6.16', '3.5.35']],
+  ])('%s → %s goes through %j', (from, target, hops) => {
+    const answer = upgradePath(asked(from, { target, allowIntermediate: true }));
+    expect(answer).toMatchObject({ kind: 'path', hops });
+    expect(answer.kind === 'path' && answer.notes.join()).toContain(`${target} is older than ${from}`);
+  });
+
+  it.each([
+    ['3.7.3', { target: '3.5.35' }, 'SkipsMinor', 'Set spec.version to 3.6.16 first'],
+    ['3.6.16', { target: '3.5.34' }, 'AcrossMinorDown', 'Set spec.version to 3.5.35'],
+    ['3.7.3', { target: '3.6.10' }, 'AcrossMinorDown', 'Set spec.version to 3.6.16'],
+    ['3.5.35', { target: '3.4.45' }, 'VersionUnsupported', 'Set spec.version to 3.5.35'],
+    ['3.8.0', { target: '3.7.3' }, 'AcrossMinorDown', 'Set spec.version to a release of 3.8'],
+    [
+      '3.6.16',
+      { target: '3.5.35', environment: [{ name: 'ETCD_FEATURE_GATES', value: 'CompactHashCheck=true' }] },
+      'SettingsGone',
+      'CompactHashCheck is ETCD_EXPERIMENTAL_COMPACT_HASH_CHECK_ENABLED',
+    ],
+    [
+      '3.6.16',
+      { target: '3.5.35', environment: variables('ETCD_COMPACTION_BATCH_LIMIT') },
+      'SettingsGone',
+      'replace ETCD_COMPACTION_BATCH_LIMIT with ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT',
+    ],
+    [
+      '3.6.16',
+      { target: '3.5.35', environment: variables('ETCD_MAX_LEARNERS') },
+      'SettingsGone',
+      'remove ETCD_MAX_LEARNERS',
+    ],
+    [
+      '3.7.3',
+      {
+        target: '3.6.16',
+        environment: [{ name: 'ETCD_FEATURE_GATES', value: 'A=true,PriorityRequest=true' }],
+      },
+      'SettingsGone',
+      'Remove PriorityRequest from ETCD_FEATURE_GATES',
+    ],
+  ] as const)('%s → %j: %s', (from, given, reason, words) => {
+    const answer = upgradePath(asked(from, given));
+    expect(answer).toMatchObject({ kind: 'refused', reason });
+    expect(answer.kind === 'refused' && answer.message).toContain(words);
+  });
+
+  it('gates and flags that the older minor knows do not hold it up', () => {
+    const environment = [
+      { name: 'ETCD_FEATURE_GATES', value: 'CompactHashCheck=true' },
+      ...variables('GOGC'),
+    ];
+    expect(upgradePath(asked('3.7.3', { target: '3.6.16', environment }))).toMatchObject({ kind: 'path' });
+    const older = variables('ETCD_EXPERIMENTAL_COMPACTION_BATCH_LIMIT');
+    expect(upgradePath(asked('3.6.16', { target: '3.5.35', environment: older }))).toMatchObject({
+      kind: 'path',
+    });
+  });
+
+  it('does not begin before the cluster has arrived in the minor that is left, unless the downgrade is enabled', () => {
+    expect(upgradePath(asked([said('3.7.3', '3.6')], { target: '3.6.16' }))).toMatchObject({
+      reason: 'ClusterVersionBehind',
+    });
+    expect(upgradePath(asked([said('3.7.3', '3.6', '3.6.0')], { target: '3.6.16' }))).toMatchObject({
+      kind: 'path',
+      hops: ['3.6.16'],
+    });
+  });
+
+  it.each([
+    ['another minor up', '3.7.3', 'Set spec.version to 3.5.35 to continue it, or cancel it'],
+    ['a patch', '3.6.15', 'kubectl exec example-0 -c etcd -- etcdctl downgrade cancel'],
+  ])('somebody has enabled a downgrade: %s is not done', (_, target, words) => {
+    const members = [said('3.6.16', '3.5', '3.5.0')];
+    const answer = upgradePath(asked(members, { target }));
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'DowngradeEnabled' });
+    expect(answer.kind === 'refused' && answer.message).toContain(words);
+    // One that this operator has enabled it cancels.
+    expect(upgradePath(asked(members, { target: '3.6.15', ownDowngrade: '3.5.0' }))).toMatchObject({
+      kind: 'path',
+    });
+  });
+
+  it('one that etcd is about to end is waited for', () => {
+    const members = [said('3.6.16', '3.6', '3.6.0')];
+    expect(upgradePath(asked(members, { target: '3.7.3' }))).toMatchObject({
+      reason: 'ClusterVersionBehind',
+    });
+    expect(upgradePath(asked(members, { target: '3.5.35' }))).toMatchObject({
+      reason: 'ClusterVersionBehind',
+    });
+  });
+
+  it('members that were found halfway go on, or wait for a person who wants them back', () => {
+    const members = [said('3.6.16', '3.6', '3.6.0'), said('3.7.3', '3.6', '3.6.0')];
+    expect(upgradePath(asked(members, { target: '3.6.16' }))).toMatchObject({ kind: 'path' });
+    expect(upgradePath(asked(members, { target: '3.7.3' }))).toMatchObject({ reason: 'DowngradeEnabled' });
+    expect(upgradePath(asked(members, { target: '3.7.3', ownDowngrade: '3.6.0' }))).toMatchObject({
+      kind: 'path',
+    });
+  });
+});
+
 describe('for all versions', () => {
   const versions = fc
     .tuple(fc.constantFrom('3.3', '3.4', '3.5', '3.6', '3.7', '3.8'), fc.integer({ min: 0, max: 50 }))
@@ -192,7 +305,7 @@ describe('for all versions', () => {
     authEnabled: fc.constantFrom(true, false, undefined),
   });
 
-  it('a path ends at the target, enters minors one at a time, and leaves each from its floor on', () => {
+  it('a path ends at the target, enters minors one at a time, and leaves each from its floor on, or comes to it', () => {
     fc.assert(
       fc.property(questions, ({ from, ...given }) => {
         const answer = upgradePath(asked(from, given));
@@ -202,9 +315,11 @@ describe('for all versions', () => {
         let at = from;
         for (const hop of answer.hops) {
           const step = (parseVersion(hop)?.minor ?? 0) - (parseVersion(at)?.minor ?? 0);
-          expect([0, 1]).toContain(step);
-          const departure = DEPARTURES.find(candidate => candidate.from === minorOf(at));
-          expect(step === 0 || isAtLeast(at, departure?.floor ?? '9.9.9')).toBe(true);
+          expect([-1, 0, 1]).toContain(step);
+          // What is left, or, on the way down, what is come to and could be left again.
+          const below = step < 0 ? hop : at;
+          const departure = DEPARTURES.find(candidate => candidate.from === minorOf(below));
+          expect(step === 0 || isAtLeast(below, departure?.floor ?? '9.9.9')).toBe(true);
           expect(hop).not.toBe(at);
           expect([given.target, ...Object.values(NEWEST_KNOWN)]).toContain(hop);
           at = hop;
