@@ -56,11 +56,8 @@ export const EVENTS = {
       'The EtcdCluster is deleted, and its claims stay: `storage.retain` is `Retain`, or it was deleted with `--cascade=orphan`, which leaves its pods too.',
     ],
     ClaimEnlarged: ['Normal', 'A larger size was requested for a claim.'],
-    DowngradeCancelled: ['Normal', "etcd's downgrade to an older minor was cancelled."],
-    DowngradeEnabled: [
-      'Normal',
-      "etcd's downgrade to an older minor was enabled: the members are brought to it next.",
-    ],
+    DowngradeCancelled: ['Normal', 'The downgrade of etcd to an older minor was cancelled.'],
+    DowngradeEnabled: ['Normal', 'The downgrade of etcd to an older minor was enabled.'],
     LeaderMoved: ['Normal', 'Leadership was transferred to another member.'],
     MemberDefragmented: [
       'Normal',
