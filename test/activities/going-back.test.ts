@@ -181,6 +181,17 @@ describe('going back to it', () => {
     expect(runningNow(world)).toEqual(now);
   });
 
+  it('is refused when the nodes of volumes that a quorum needs are gone', async () => {
+    const { world, old, now } = await restored();
+    for (const name of OLD.slice(0, 2)) world.pinVolume(name, 'node-of-old');
+    world.goBack(old.token);
+    await world.settle();
+    expect(world.restore).toMatchObject({ phase: 'Refused', refusal: { reason: 'IncarnationNotKept' } });
+    // Where it ran is known from its claim.
+    expect(world.restore.reason).toMatch(/example-0: its volume is on node node-\d, which is gone/);
+    expect(runningNow(world)).toEqual(now);
+  });
+
   it('replaces a member whose claim is gone when a quorum is left', async () => {
     const { world, old } = await restored();
     await world.kube.as('kubectl').delete(world.claim('example-0'));

@@ -1,21 +1,11 @@
 /** Each step on a world in memory: performed twice it gives the same world, also when it was killed half-way. */
-import { ApplicationFailure } from '@temporalio/activity';
-import { describe, expect, it } from 'vitest';
-import { ANNOTATION_CLAIM_UID } from '../../src/api/names.ts';
-import type { KubeObject } from '../../src/kube/port.ts';
 import type { Step } from '../../src/planner/model/decision.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
-import { Killed } from '../worlds/workflow-run.ts';
+import { describeSteps, type PlannedWorld } from '../worlds/performed-again.ts';
 
 const SPEC = { size: 3, version: '3.6.16' };
 
-/** A world that has come to the point at which this step is planned. */
-interface Scenario {
-  readonly world: OperatorWorld;
-  readonly step: Step;
-}
-
-async function until(kind: Step['kind'], world: OperatorWorld): Promise<Scenario> {
+async function until(kind: Step['kind'], world: OperatorWorld): Promise<PlannedWorld> {
   return { world, step: await world.runUntil(kind) };
 }
 
@@ -32,7 +22,7 @@ async function dying(): Promise<OperatorWorld> {
   return world;
 }
 
-const SCENARIOS: Readonly<Record<string, () => Promise<Scenario>>> = {
+const SCENARIOS: Readonly<Record<string, () => Promise<PlannedWorld>>> = {
   recordIncarnation: async () => until('recordIncarnation', new OperatorWorld({ spec: SPEC })),
   'recordIncarnation of a lost status': async () => {
     const world = await living();
@@ -88,72 +78,4 @@ const SCENARIOS: Readonly<Record<string, () => Promise<Scenario>>> = {
   removeFinalizer: async () => until('removeFinalizer', await dying()),
 };
 
-/** What there is, without what time and the order of creation decide. */
-function snapshot(world: OperatorWorld): unknown[] {
-  world.kubelet.settle();
-  const kinds = ['EtcdCluster', 'Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget'];
-  return kinds.flatMap(kind => world.kube.all(kind)).map(lasting);
-}
-
-function lasting(object: KubeObject): unknown {
-  const { name, annotations, labels, finalizers, ownerReferences, deletionTimestamp, uid } = object.metadata;
-  const kept = {
-    name,
-    annotations: noted(annotations, uid),
-    labels,
-    finalizers,
-    ownerReferences,
-    deleting: deletionTimestamp !== undefined,
-  };
-  if (object.kind !== 'Pod') return { ...object, metadata: kept };
-  const { nodeName: _, ...spec } = object['spec'] as { nodeName?: string };
-  return { kind: 'Pod', metadata: kept, spec };
-}
-
-/** Uids differ from world to world; that a claim notes its own does not. */
-function noted(annotations: KubeObject['metadata']['annotations'], uid: string | undefined) {
-  if (annotations === undefined) return undefined;
-  const { [ANNOTATION_CLAIM_UID]: note, ...others } = annotations;
-  return note === undefined ? others : { ...others, [ANNOTATION_CLAIM_UID]: note === uid ? 'its own' : note };
-}
-
-/** It may find that the world has moved on, by its own doing; any other failure fails the test. */
-async function performAgain(world: OperatorWorld, step: Step): Promise<void> {
-  try {
-    await world.perform(step);
-  } catch (error) {
-    if (!(error instanceof ApplicationFailure) || error.type !== 'PreconditionChanged') throw error;
-  }
-}
-
-describe.each(Object.entries(SCENARIOS))('%s', (_, scenario) => {
-  it('performed twice gives the same world as performed once', async () => {
-    const { world, step } = await scenario();
-    await world.perform(step);
-    const once = snapshot(world);
-    await performAgain(world, step);
-    expect(snapshot(world)).toEqual(once);
-  });
-
-  it('killed at any of its API calls and tried again gives the same world', {
-    timeout: 120_000,
-  }, async () => {
-    const whole = await scenario();
-    const before = whole.world.calls;
-    await whole.world.perform(whole.step);
-    const calls = whole.world.calls - before;
-    const expected = snapshot(whole.world);
-    for (let call = 1; call <= calls; call += 1) {
-      for (const arrives of [false, true]) {
-        const { world, step } = await scenario();
-        world.kill({ at: world.calls + call, arrives: () => arrives });
-        await expect(world.perform(step)).rejects.toBeInstanceOf(Killed);
-        world.reboot();
-        await performAgain(world, step);
-        expect(snapshot(world), `killed at call ${call} of ${calls}, which arrives: ${arrives}`).toEqual(
-          expected,
-        );
-      }
-    }
-  });
-});
+describeSteps(SCENARIOS);

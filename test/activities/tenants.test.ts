@@ -65,7 +65,12 @@ describe('the volume that a claim names', () => {
       },
       spec: { volumeName: 'disk' },
     } as KubeObject;
-    const [seen] = await withHomes(kube, { claims: [{ facts, object }], pods: [], status: {} });
+    const [seen] = await withHomes(kube, {
+      claims: [{ facts, object }],
+      pods: [],
+      status: {},
+      returning: [],
+    });
     return seen?.home;
   }
 

@@ -1,5 +1,5 @@
 /** Users who make backups, restore them in place, confirm, change their minds, and lose what they have in the store. */
-import { API_VERSION } from '../../src/api/names.ts';
+import { ANNOTATION_INCARNATION, ANNOTATION_KEPT_BY_RESTORE, API_VERSION } from '../../src/api/names.ts';
 import type { EtcdClusterStatus, EtcdRestoreSpec, EtcdRestoreStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { hasEnded } from '../../src/planner/model/restore-of-cluster.ts';
@@ -47,6 +47,31 @@ const restoreAsked: Fault = (world, random) => {
   world.wake();
   return `${name} ${JSON.stringify(spec)}`;
 };
+
+/** What was before a restore is to be again: of an incarnation that is kept or of none, with the id of the cluster that runs or another one's. */
+const goBackAsked: Fault = (world, random) => {
+  if (underWay(world).length >= MOST_AT_ONCE) return undefined;
+  const kept = keptTokens(world);
+  const token = random.chance(0.9) ? random.pick(kept) : 'example-00000000-9';
+  const confirmClusterID = random.chance(0.8) ? clusterIdOf(world) : 'abcdef';
+  const name = `return-${world.kube.all('EtcdRestore').length}`;
+  if (token === undefined || confirmClusterID === undefined) return undefined;
+  if (world.kube.peek('EtcdRestore', name) !== undefined) return undefined;
+  const spec = { etcdCluster: { name: CLUSTER }, incarnation: { token }, confirmClusterID };
+  const metadata = { name, namespace: NAMESPACE };
+  world.kube.create({ apiVersion: API_VERSION, kind: 'EtcdRestore', metadata, spec } as WritableObject);
+  world.wake();
+  return `${name} ${token} for ${confirmClusterID}`;
+};
+
+/** Incarnations of which a claim says that it is kept. */
+function keptTokens({ kube }: SimWorld): readonly string[] {
+  const tokens = kube
+    .all('PersistentVolumeClaim')
+    .filter(({ metadata }) => metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE] !== undefined)
+    .flatMap(({ metadata }) => metadata.annotations?.[ANNOTATION_INCARNATION] ?? []);
+  return [...new Set(tokens)];
+}
 
 /** The paths under which a backup lies. */
 export function backupsLeft({ backups }: SimWorld): readonly string[] {
@@ -112,6 +137,7 @@ const recoveryChanged: Fault = (world, random) => {
 export const faultsOfRestores = {
   backedUp,
   restoreAsked,
+  goBackAsked,
   restoreConfirmed,
   restoreDeleted,
   restoreAborted,

@@ -78,6 +78,7 @@ export const WEIGHTS: Partial<Record<FaultName, number>> = {
   lostAnswer: 6,
   zombie: 4,
   restoreAsked: 4,
+  goBackAsked: 4,
   restoreConfirmed: 2,
   restoreAborted: 5,
   restoreDeleted: 2,

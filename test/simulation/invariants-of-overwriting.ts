@@ -31,8 +31,10 @@ export class Overwriting {
   /** When nothing of it was left for the last time. */
   #lostAt = Number.NEGATIVE_INFINITY;
   #token: string | undefined;
-  /** What the present incarnation took the place of. */
-  #before: { readonly token: string | undefined; readonly written: Written | undefined } | undefined;
+  /** The incarnation that the present one took the place of. */
+  #before: string | undefined;
+  /** What clients had written to each incarnation when it was left. */
+  readonly #past = new Map<string, Written | undefined>();
 
   constructor(world: {
     readonly kube: SimKube;
@@ -61,13 +63,17 @@ export class Overwriting {
     if (token === undefined || token === this.#token) return undefined;
     const from = this.#token;
     this.#token = token;
-    if (token === this.#before?.token) {
-      this.#written = this.#before.written;
+    // Who has begun nothing new takes back what was begun.
+    const isBegun = restore !== undefined && restore.completedAt === undefined;
+    if (token === this.#before && !isBegun) {
+      this.#written = this.#past.get(token);
       return undefined;
     }
     if (restore === undefined || from === undefined) return undefined;
     const fault = this.mayGo(tick - LOOK, [restore.uid]) ? undefined : this.#faultOf(restore.name);
-    this.#before = { token: from, written: this.#written };
+    this.#before = from;
+    this.#past.set(from, this.#written);
+    if (this.#past.has(token)) this.#written = this.#past.get(token);
     return fault;
   }
 

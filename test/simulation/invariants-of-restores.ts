@@ -22,6 +22,8 @@ export class RestoreInvariants {
   readonly #provenAt = new Map<string, number>();
   /** Restores that the cluster's status shows as done, by uid. */
   readonly #concluded = new Set<string>();
+  /** The cluster id that each incarnation, by its token, was first recorded with. */
+  readonly #ids = new Map<string, string>();
   /** The sizes that the last request may have been based on. */
   #sizes: readonly number[] = [];
 
@@ -79,7 +81,10 @@ export class RestoreInvariants {
     const overwritten = this.#overwriting.check(tick);
     if (overwritten !== undefined) return overwritten;
     this.#noteProven(tick);
-    const { uid, name, completedAt } = this.#status().incarnation?.restore ?? {};
+    const { incarnation, clusterID } = this.#status();
+    if (incarnation !== undefined && clusterID !== undefined && !this.#ids.has(incarnation.token))
+      this.#ids.set(incarnation.token, clusterID);
+    const { uid, name, completedAt } = incarnation?.restore ?? {};
     if (uid !== undefined && completedAt !== undefined && !this.#concluded.has(uid)) {
       this.#concluded.add(uid);
       const lack = this.#lacks();
@@ -114,7 +119,12 @@ export class RestoreInvariants {
     const etcd = this.#etcd();
     const leader = [...etcd.processes.values()].find(({ isLeader }) => isLeader);
     if (leader === undefined) return undefined;
-    if (!etcd.restored.has(leader.clusterId)) return `${leader.name} is not of what was restored`;
+    const { token = '', restore } = this.#status().incarnation ?? {};
+    const isOther =
+      restore?.location?.startsWith('incarnation://') === true
+        ? leader.clusterId !== this.#ids.get(token)
+        : !etcd.restored.has(leader.clusterId);
+    if (isOther) return `${leader.name} is not of what was restored`;
     const voters = votersOf(newestMembers(leader.disk)).length;
     if (this.#sizes.includes(voters)) return undefined;
     return `there are ${voters} of ${this.#sizes.at(-1)} members`;

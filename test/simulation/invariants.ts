@@ -1,6 +1,6 @@
 /** What must hold whatever happens. The world reports each event as it happens; a breach throws. */
 import { letsClientsIn } from '../worlds/open-services.ts';
-import { clientServiceName, serialOf } from '../../src/api/names.ts';
+import { ANNOTATION_KEPT_BY_RESTORE, clientServiceName, serialOf } from '../../src/api/names.ts';
 import { compareVersions } from '../../src/api/versions/compare.ts';
 import type { EtcdCluster, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
@@ -345,6 +345,9 @@ export class Invariants implements EtcdAudit {
     if (this.recordedAt === undefined && !this.#etcd().written.has(clusterId)) return;
     if (object.kind === 'PersistentVolumeClaim' && row?.started === true && row.id === memberId && !isUndone)
       throw new Breach(`the claim of member ${name} is deleted, and it is a member`);
+    const isClaim = object.kind === 'PersistentVolumeClaim';
+    if (isClaim && object.metadata.annotations?.[ANNOTATION_KEPT_BY_RESTORE] !== undefined)
+      throw new Breach(`the claim ${name} is deleted, and it is kept to be gone back to`);
     const isVolume =
       object.kind === 'PersistentVolumeClaim' || (object.kind === 'Pod' && isEphemeral(object));
     const loss = isVolume ? this.truth.faultOfDeletion(uid, attempt.lookedAt) : undefined;

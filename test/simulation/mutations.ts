@@ -9,6 +9,7 @@ import { DEATH_MUTATIONS } from './mutations-of-death.ts';
 import { DELETION_MUTATIONS } from './mutations-of-deletion.ts';
 import { EVICTION_MUTATIONS } from './mutations-of-evictions.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
+import { INCARNATION_MUTATIONS } from './mutations-of-incarnations.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
 import { WATCHING_MUTATIONS } from './mutations-of-watching.ts';
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...WATCHING_MUTATIONS,
   ...EVICTION_MUTATIONS,
   ...CORRUPTION_MUTATIONS,
+  ...INCARNATION_MUTATIONS,
 ];
 
 /** All that can be put into effect. */

@@ -118,6 +118,8 @@ export function forbidden(
     case 'inspectSurvivor':
       return faultOfRecovery(look, actor, step);
     case 'revertRestore':
+      if (observation.cluster.status.incarnation?.restore?.returned === true && step.claims.length > 0)
+        return 'a claim that was there before would be deleted';
       return step.claims.some(
         ({ name, uid }) => look.claim(name)?.uid === uid && look.claim(name)?.keptByRestore === true,
       )
@@ -324,6 +326,40 @@ function idsThatLived({ observation: { cluster, claims, pods } }: Look): string[
   return ofNewest.length > 0 ? ofNewest : idsOf(claims);
 }
 
+/** Members start on data that exists, as many as elect a leader; and a person has named what is given up, whatever became of it. */
+function faultOfReturn(
+  look: Look,
+  { claims, members }: NonNullable<Of<'switchIncarnation'>['back']>,
+  named: readonly { readonly confirmClusterId: string; readonly incarnation?: string }[],
+): string | undefined {
+  const lived = idsThatLived(look);
+  const asked = named.filter(({ confirmClusterId }) => lived.includes(confirmClusterId));
+  if (asked.length === 0) return `nobody confirmed that ${lived.join()} is given up`;
+  const bad = claims.find(({ name, uid }) => {
+    const claim = look.claim(name);
+    const isAsked = asked.some(({ incarnation }) => incarnation === claim?.token);
+    return claim?.uid !== uid || claim.deleting || claim.phase === 'Lost' || !isAsked;
+  });
+  if (bad !== undefined) return `the claim ${bad.name} is none of what is gone back to`;
+  const voters = members.filter(({ learner }) => learner !== true);
+  const have = voters.filter(({ name }) => claims.some(claim => claim.name === name));
+  return have.length >= quorumOf(voters.length)
+    ? undefined
+    : `${have.length} of ${voters.length} voters have their claims`;
+}
+
+/** What is given up can be gone back to in turn. */
+function faultOfKeeping(
+  { observation: { cluster, claims } }: Look,
+  keep: Of<'switchIncarnation'>['keep'],
+): string | undefined {
+  const { token } = cluster.status.incarnation ?? {};
+  const forgotten = claims.find(
+    claim => claim.owned && claim.token === token && !keep.some(({ uid }) => uid === claim.uid),
+  );
+  return forgotten && `the claim ${forgotten.name} would not be kept`;
+}
+
 /** Loss of quorum is never made good without a person (op-guide/recovery): only the loss of all data is, and that is proved. */
 function faultOfRestore(
   look: Look,
@@ -347,6 +383,8 @@ function faultOfRestore(
   const lived = idsThatLived(look);
   if (lived.length === 0) return undefined;
   const named = proved.filter(({ uid }) => step.kind === 'fenceMembers' || uid === step.restore.uid);
+  if (step.kind === 'switchIncarnation' && step.back !== undefined)
+    return faultOfReturn(look, step.back, named) ?? faultOfKeeping(look, step.keep);
   if (named.some(({ confirmClusterId }) => lived.includes(confirmClusterId)) || isAllLost) return undefined;
   return `nobody confirmed that ${[...new Set(lived)].join()} may go, and its data is not proved lost`;
 }

@@ -8,6 +8,7 @@ import { creationScenarios } from './scenarios-of-creation.ts';
 import { deathScenarios } from './scenarios-of-death.ts';
 import { deletionScenarios } from './scenarios-of-deletion.ts';
 import { evictionScenarios } from './scenarios-of-evictions.ts';
+import { incarnationScenarios } from './scenarios-of-incarnations.ts';
 import { gateScenarios } from './scenarios-of-gates.ts';
 import { learnerScenarios } from './scenarios-of-learners.ts';
 import { membershipScenarios } from './scenarios-of-membership.ts';
@@ -50,6 +51,7 @@ const SCENARIOS = {
   ...widerScenarios,
   ...pauseScenarios,
   ...corruptionScenarios,
+  ...incarnationScenarios,
 };
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];

@@ -164,9 +164,15 @@ export class ScriptedWorld {
     this.world.wake();
   }
 
+  /** Somebody asks for what was before, and names the cluster that is given up for it. */
+  goBack(token: string, confirmClusterID: string, name = 'return'): void {
+    const none = { backupStorageType: undefined, s3: undefined };
+    this.restore('', { ...none, incarnation: { token }, confirmClusterID }, name);
+  }
+
   /** How far the restore is. */
-  restored(): EtcdRestoreStatus {
-    return (this.world.kube.peek('EtcdRestore', RESTORE)?.['status'] ?? {}) as EtcdRestoreStatus;
+  restored(name = RESTORE): EtcdRestoreStatus {
+    return (this.world.kube.peek('EtcdRestore', name)?.['status'] ?? {}) as EtcdRestoreStatus;
   }
 
   /** What status says of the cluster. */

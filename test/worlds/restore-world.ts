@@ -236,6 +236,20 @@ export class RestoreWorld extends OperatorWorld {
     this.follow();
   }
 
+  /** The volume of a claim lies on the disk of a node, which need not be there. */
+  pinVolume(claim: string, node: string): void {
+    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }];
+    this.kube.seed({
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: `disk-of-${claim}` },
+      spec: { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } } },
+    } as WritableObject);
+    this.kube.mutate(this.claim(claim), object => {
+      object['spec'] = { ...(object['spec'] as object), volumeName: `disk-of-${claim}` };
+    });
+  }
+
   /** A claim is there again after all. */
   async bringBack(name: string): Promise<void> {
     const claim = this.#lost.find(({ metadata }) => metadata.name === name);

@@ -75,15 +75,23 @@ async function look(deps: Ports, ref: ClusterRef, more: readonly string[]): Prom
   // Of a cluster whose status was lost every name counts: whether there are claims decides what a pod that goes takes with it.
   const isEveryNameAsked = undecided || incarnation?.rebuilt === true;
   const names = isEveryNameAsked ? findNames(deps, known) : Promise.resolve(NOT_ASKED);
+  const restoring = restoresOfCluster(deps.kube, known);
   const [owned, tls, defaultStorageClass, namesSeen, backups, restores, requests] = await Promise.all([
     names.then(({ names: found, unlabelled }) =>
-      ownedObjects(deps.kube, known, { names: [...found, ...more], unlabelled, now: deps.now() }),
+      ownedObjects(deps.kube, known, {
+        names: [...found, ...more],
+        unlabelled,
+        now: deps.now(),
+        returning: restoring.then(({ restores: all = [] }) =>
+          all.flatMap(({ incarnation: token }) => token ?? []),
+        ),
+      }),
     ),
     known.deleting ? undefined : lookAtTls(deps, read),
     classIsOpen(known) ? findDefaultStorageClass(deps.kube) : undefined,
     names,
     backupsOfCluster(deps.kube, known),
-    restoresOfCluster(deps.kube, known),
+    restoring,
     requestsAbout(deps.kube, { ...known, kind: 'EtcdCluster' }),
   ]);
   const cluster = withoutSettings(read) ? effectiveCluster(read, specificationOf(known, owned)) : read;
@@ -245,17 +253,20 @@ async function ownedObjects(
     names,
     unlabelled,
     now,
+    returning,
   }: {
     readonly names: readonly string[];
     readonly unlabelled: NamesSeen['unlabelled'];
     readonly now: number;
+    /** Incarnations that are to be gone back to. */
+    readonly returning: Promise<readonly string[]>;
   },
 ): Promise<Owned> {
   const { namespace, name, uid, status } = cluster;
   // Until then there may be none; of a restore there is as soon as the backup was brought onto it.
   const isMade = status.clusterID !== undefined || status.incarnation?.restore?.filled === true;
   const hasClaims = status.storage?.kind === 'PersistentVolumeClaim' && isMade;
-  const [pods, claims, peer, client, budget] = await Promise.all([
+  const [pods, claims, peer, client, budget, tokens] = await Promise.all([
     findObjects(kube, POD, {
       namespace,
       name,
@@ -271,6 +282,7 @@ async function ownedObjects(
     kube.get({ ...SERVICE, namespace, name: peerServiceName(name) }),
     kube.get({ ...SERVICE, namespace, name: clientServiceName(name) }),
     kube.get({ ...BUDGET, namespace, name: disruptionBudgetName(name) }),
+    returning,
   ]);
   const hosted = await withHosts(
     kube,
@@ -279,7 +291,12 @@ async function ownedObjects(
   );
   const seenPods = await withLeavingNodes(kube, hosted, status);
   const seenClaims = claims.map(object => ({ object, facts: claimFacts(object, cluster) }));
-  const homes = await withHomes(kube, { claims: seenClaims, pods: seenPods, status });
+  const homes = await withHomes(kube, {
+    claims: seenClaims,
+    pods: seenPods,
+    status,
+    returning: tokens,
+  });
   const storageClassExists = await askedClassExists(kube, cluster, homes);
   return {
     pods: seenPods,

@@ -2,6 +2,7 @@
 import { isForbidden } from '../../kube/errors.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
 import { homeOf, type NodeFacts, type SelectorTerm } from '../../planner/checks/node-affinity.ts';
+import { nodeNoted } from '../../planner/model/kept-incarnations.ts';
 import type { ClaimFacts, PodFacts } from '../../planner/model/observation.ts';
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 
@@ -14,17 +15,20 @@ interface Seen {
   readonly claims: readonly { readonly facts: ClaimFacts; readonly object: KubeObject }[];
   readonly pods: readonly PodFacts[];
   readonly status: EtcdClusterStatus;
+  /** Incarnations that are to be gone back to: whether their volumes are there matters. */
+  readonly returning: readonly string[];
 }
 
 /** The claims, each with its volume's node where its member has no ready pod: only then it matters. */
 export async function withHomes(
   kube: KubeClient,
-  { claims, pods, status }: Seen,
+  { claims, pods, status, returning }: Seen,
 ): Promise<readonly ClaimFacts[]> {
   const terms = await Promise.all(
     claims.map(async ({ facts, object }) => {
       const isReady = pods.some(pod => pod.name === facts.name && pod.ready);
-      return facts.owned && !isReady ? affinityOf(kube, object) : [];
+      const isWanted = facts.owned || returning.includes(facts.token ?? '');
+      return isWanted && !isReady ? affinityOf(kube, object) : [];
     }),
   );
   if (terms.every(({ length }) => length === 0)) return claims.map(({ facts }) => facts);
@@ -74,10 +78,11 @@ async function listNodes(kube: KubeClient): Promise<readonly NodeFacts[] | undef
 
 /** The Nodes on which the member of a claim was seen last, or for which its volume was made. */
 function nodesOf({ metadata }: KubeObject, { pods, status }: Pick<Seen, 'pods' | 'status'>): string[] {
-  const { name, annotations } = metadata;
+  const { name, annotations = {} } = metadata;
   const pod = pods.find(candidate => candidate.owned && candidate.name === name);
   const before = status.members?.details?.find(detail => detail.name === name);
-  const known = [pod?.node, before?.node, annotations?.[SELECTED_NODE]].filter(node => node !== undefined);
+  const noted = [annotations[SELECTED_NODE], nodeNoted(annotations, name)];
+  const known = [pod?.node, before?.node, ...noted].filter(node => node !== undefined);
   return [...new Set(known)];
 }
 

@@ -59,7 +59,12 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
   const { namespace } = ref;
   const { back, keep } = step;
   await keepClaims(deps, { namespace, claims: keep, restore: step.restore.name, situation: seen.situation });
-  await releaseClaims(deps, { namespace, claims: back?.claims ?? [] });
+  // What they are is still to be known when this is cut short.
+  await annotateClaims(
+    deps,
+    { namespace, claims: back?.claims ?? [] },
+    { [ANNOTATION_KEPT_BY_RESTORE]: null },
+  );
   let { cluster } = seen;
   const finalizers = cluster.metadata.finalizers ?? [];
   if (!finalizers.includes(FINALIZER)) {
@@ -190,6 +195,7 @@ export const concludeRestore: Perform<'concludeRestore'> = async (deps, ref, ste
   if (incarnation?.restore?.uid !== step.restore.uid)
     throw preconditionChanged('another restore is recorded');
   const restore = { ...incarnation.restore, completedAt: timestamp(deps.now()) };
+  await releaseClaims(deps, { namespace: ref.namespace, claims: step.release ?? [] });
   await recordStatus(deps.kube, cluster, { incarnation: { ...incarnation, restore } });
   const message =
     restore.returned === true

@@ -74,13 +74,12 @@ function judge(situation: Seen, { token, note, claims }: KeptIncarnation): Retur
   const faults = members.map(member => ({ member, fault: faultOf(claims, member, clusterId) }));
   const usable = faults.filter(({ fault }) => fault === undefined).map(({ member }) => member.name);
   const left = voters.filter(({ name }) => usable.includes(name));
-  const needed = quorum(voters.length);
-  if (left.length < needed) {
+  if (!canElect(left.length, voters.length)) {
     const what = faults.flatMap(({ member, fault }) =>
       fault === undefined ? [] : [`${member.name}: ${fault}`],
     );
     return notKept(
-      `of the ${voters.length} voters of incarnation ${token} ${left.length} have their claims, and ${needed} are a quorum (${what.join('; ')})`,
+      `of the ${voters.length} voters of incarnation ${token} ${left.length} have their claims, and ${quorum(voters.length)} are a quorum (${what.join('; ')})`,
     );
   }
   const there = claims.filter(({ name }) => usable.includes(name));
@@ -98,6 +97,11 @@ function judge(situation: Seen, { token, note, claims }: KeptIncarnation): Retur
       version,
     },
   };
+}
+
+/** Whether so many of all voters can elect a leader. */
+export function canElect(left: number, voters: number): boolean {
+  return left >= quorum(voters);
 }
 
 /** What is wrong with the claim of a member; undefined: nothing that is known. */
@@ -140,7 +144,7 @@ function versionOf(
   return oldest;
 }
 
-function isNewerMinor(version: string, than: string): boolean {
+export function isNewerMinor(version: string, than: string): boolean {
   const [one, other] = [minorOf(version) ?? '', minorOf(than) ?? ''];
   return one !== other && compareVersions(`${one}.0`, `${other}.0`) > 0;
 }

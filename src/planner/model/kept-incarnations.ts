@@ -2,7 +2,12 @@
  * What a cluster was before a restore, a recovery or a rollback put something else in its place: its claims are kept, and it can be gone
  * back to. Each claim says what its cluster was when it was left, so that a lost status does not take it along. Pure.
  */
-import { ANNOTATION_KEPT_INCARNATION, bySerial, isNameOfMember } from '../../api/names.ts';
+import {
+  ANNOTATION_INCARNATION,
+  ANNOTATION_KEPT_INCARNATION,
+  bySerial,
+  isNameOfMember,
+} from '../../api/names.ts';
 import { canonical } from '../../api/values/canonical.ts';
 import type { EtcdClusterStatus } from '../../api/schemas/types.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
@@ -124,14 +129,21 @@ function readNote(text: string | undefined, token: string): KeptNote | undefined
   }
 }
 
+/** Where a member ran when its incarnation was left, as its claim says. */
+export function nodeNoted(annotations: Readonly<Record<string, string>>, member: string): string | undefined {
+  const note = readNote(annotations[ANNOTATION_KEPT_INCARNATION], annotations[ANNOTATION_INCARNATION] ?? '');
+  return note?.members.find(({ name }) => name === member)?.node;
+}
+
 /** What is kept of a cluster besides what runs, in the order in which the incarnations were begun. */
 export function keptIncarnations(
   cluster: Pick<ClusterFacts, 'name' | 'uid' | 'object' | 'status'>,
   claims: readonly KeptClaim[],
 ): KeptIncarnation[] {
   const { name, status } = cluster;
+  // One that was about to be gone back to when the operator was killed has its note still.
   const isKept = (claim: KeptClaim): boolean =>
-    claim.keptByRestore === true &&
+    (claim.keptByRestore === true || isNoted(claim)) &&
     ownsToken(cluster, claim.token) &&
     claim.token !== status.incarnation?.token &&
     isNameOfMember(name, claim.name);
@@ -143,6 +155,11 @@ export function keptIncarnations(
       note: newestNote(all, token) ?? recordedNote(status, token),
       claims: all,
     }));
+}
+
+/** Whether it says what its cluster was when it was left, which may have been gone back to since. */
+function isNoted({ annotations }: Pick<KeptClaim, 'annotations'>): boolean {
+  return annotations?.[ANNOTATION_KEPT_INCARNATION] !== undefined;
 }
 
 /** The same is noted on each, but where an attempt was cut short. */

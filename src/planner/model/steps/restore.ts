@@ -142,7 +142,11 @@ export const RESTORE_STEPS = {
     summary: ({ survivor, member }) =>
       `copy the data of ${survivor.name} to the volume of ${member}, and replay its log`,
   }),
-  concludeRestore: row<{ readonly restore: RestoreIdentity }>({
+  concludeRestore: row<{
+    readonly restore: RestoreIdentity;
+    /** Claims that were kept until it was gone back to them: they say so no more. */
+    readonly release?: readonly NamedObject[];
+  }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
     summary: ({ restore }) => `record that EtcdRestore ${restore.name} has succeeded`,

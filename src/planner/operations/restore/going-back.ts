@@ -5,6 +5,7 @@
 import type { Incarnation } from '../../../api/schemas/types.ts';
 import { returnTo } from '../../checks/kept-incarnation.ts';
 import { memberOf } from '../../model/identity.ts';
+import type { ClaimFacts } from '../../model/observation.ts';
 import type { RestoreOfCluster } from '../../model/restore-of-cluster.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -60,6 +61,19 @@ export function isReturn({ cluster }: Pick<Situation, 'cluster'>): boolean {
 /** The incarnation that the restore under way took the place of. */
 export function tokenBefore({ cluster }: Pick<Situation, 'cluster'>): string | undefined {
   return cluster.status.previousIncarnation?.incarnation?.token;
+}
+
+/** Claims of members, which still say what they were when they were left. */
+export function released(situation: Situation): Pick<StepOf<'concludeRestore'>, 'release'> {
+  if (!isReturn(situation)) return {};
+  return { release: identify(situation.members.flatMap(({ claim }) => claim ?? [])) };
+}
+
+/** The claims of the members that ran before, whether they say already that they are in use again or not. */
+export function claimsBefore(situation: Situation): readonly ClaimFacts[] {
+  const { members = [] } = situation.cluster.status.previousIncarnation ?? {};
+  const former = tokenBefore(situation);
+  return situation.claims.filter(({ token, name }) => token === former && members.includes(name));
 }
 
 /** What is kept again when it is left again. */

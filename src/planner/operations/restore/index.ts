@@ -24,7 +24,7 @@ import { candidates, isGivenUp, whyNotAccepted } from '../../checks/restore-acce
 import { firstRestored } from '../../checks/certificate-coverage.ts';
 import { isOpened, type RestoreOfCluster, restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { bumpFor, restoredRevision } from './revision-bump.ts';
-import { goneBackTo, isReturn, keptAgain, tokenBefore } from './going-back.ts';
+import { claimsBefore, goneBackTo, isReturn, keptAgain, released, tokenBefore } from './going-back.ts';
 import { hasRevision, lackOfListing, lackOfSeed, lackOfVolume } from './seed.ts';
 import { podChanges } from '../../checks/pod-changes.ts';
 import { planStuckPods, podsToEnd } from '../../checks/stuck-pods.ts';
@@ -81,7 +81,7 @@ export function planRestoreCompletion(situation: Situation): Decision | undefine
     ...(clientService.exists
       ? []
       : [{ kind: 'ensureObjects' as const, objects: ['clientService' as const] }]),
-    { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid } },
+    { kind: 'concludeRestore', restore: { name: under.name, uid: under.uid }, ...released(situation) },
   ];
   // What cannot be carried out adds nobody (operations/membership/scale.ts).
   const unusable = isWhole ? undefined : specificationIsUsable(situation);
@@ -287,7 +287,8 @@ function undoingSteps(situation: Situation, restore: RestoreIdentity): readonly 
   );
   const because = restoresEnded.includes(restore.name) ? 'it was aborted' : 'its EtcdRestore was deleted';
   const former = tokenBefore(situation);
-  const kept = claims.filter(claim => claim.keptByRestore === true && claim.token === former);
+  const putAside = claims.filter(claim => claim.keptByRestore === true && claim.token === former);
+  const kept = again === undefined ? putAside : claimsBefore(situation);
   const pods = identify(witnessesOf(situation));
   return [
     {
