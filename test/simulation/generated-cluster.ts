@@ -99,9 +99,13 @@ export function clusterDraw(wild: number) {
         confirms: fc.constantFrom('nobody', 'own', 'other'),
         age: fc.constantFrom(10, 1_000),
         onlyAfterTotalLoss: rarely(false, true),
+        // It goes back to what is kept instead of a backup.
+        back: often(false, true),
       }),
       { maxLength: 3 },
     ),
+    // Of so many claims of the three that an incarnation had.
+    kept: often<number>(3, 0, 1, 2),
     hasBackup: fc.boolean(),
     users: fc.record({
       paused: rarely(false, true),

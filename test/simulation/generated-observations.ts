@@ -4,11 +4,12 @@
  * is left of a failure is what it takes.
  */
 import * as fc from 'fast-check';
-import { memberName } from '../../src/api/names.ts';
-import type { Observation } from '../../src/planner/model/observation.ts';
+import { ANNOTATION_KEPT_INCARNATION, memberName } from '../../src/api/names.ts';
+import type { ClaimFacts, Observation } from '../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
 import {
   ABSENT,
+  aClaim,
   anObservation,
   CLUSTER_ID,
   FOREIGN,
@@ -22,7 +23,7 @@ import { after } from './generated-calamities.ts';
 import { type MemberDraw, memberDraw } from './generated-members.ts';
 import { claimOf, hashesOf, membershipOf, podOf, probeOf } from './generated-objects.ts';
 import { clusterOf } from './generated-status.ts';
-import { before, now } from './generated-values.ts';
+import { before, now, TOKENS } from './generated-values.ts';
 
 /** One observation with what users said. */
 export interface Generated {
@@ -59,7 +60,7 @@ function build(draw: ClusterDraw, members: readonly MemberDraw[]): Generated {
     now,
     cluster,
     pods: members.flatMap((member, at) => podOf(cluster, draw, { member, name: names[at] ?? '' })),
-    claims: members.flatMap((member, at) => claimOf(draw, member, names[at] ?? '')),
+    claims: [...members.flatMap((member, at) => claimOf(draw, member, names[at] ?? '')), ...keptClaims(draw)],
     peerService: FACTS[draw.services.peer],
     clientService: FACTS[draw.services.client],
     disruptionBudget: FACTS[draw.services.budget],
@@ -91,8 +92,31 @@ const BACKUP: NonNullable<Observation['backups']>[number] = {
   nextRun: undefined,
   timeoutSeconds: 600,
 };
+/** An incarnation that was put aside, of members that are none of today's. */
+const KEPT = {
+  token: TOKENS.kept,
+  clusterID: 'feed',
+  revision: 5,
+  members: [90, 91, 92].map(serial => ({ name: memberName(NAME, serial) })),
+};
+
+function keptClaims({ restores, kept, spec: { versions } }: ClusterDraw): ClaimFacts[] {
+  if (!restores.some(({ back }) => back)) return [];
+  return KEPT.members.slice(0, kept).map(({ name }) =>
+    aClaim({
+      name,
+      owned: false,
+      keptByRestore: true,
+      token: KEPT.token,
+      clusterId: KEPT.clusterID,
+      version: versions.current,
+      annotations: { [ANNOTATION_KEPT_INCARNATION]: JSON.stringify(KEPT) },
+    }),
+  );
+}
+
 function restoresOf({ restores }: ClusterDraw): NonNullable<Observation['restores']> {
-  return restores.map(({ proved, confirms, age, onlyAfterTotalLoss }, at) => ({
+  return restores.map(({ proved, confirms, age, onlyAfterTotalLoss, back }, at) => ({
     name: `back-${at}`,
     uid: `restore-${at}`,
     createdAt: before(age),
@@ -111,6 +135,7 @@ function restoresOf({ restores }: ClusterDraw): NonNullable<Observation['restore
     confirmClusterId: { nobody: '', own: CLUSTER_ID, other: 'abcdef' }[confirms],
     revisionBump: 1_000,
     ...(onlyAfterTotalLoss && { onlyAfterTotalLoss: true }),
+    ...(back && { incarnation: KEPT.token }),
   }));
 }
 

@@ -17,7 +17,7 @@ import { hopsBetween } from '../operations/upgrade/path.ts';
 import { quorum } from './quorum.ts';
 
 /** An incarnation that can be gone back to. */
-export interface Return {
+interface Return {
   readonly token: string;
   readonly clusterId: string;
   /** When it was recorded first. */
