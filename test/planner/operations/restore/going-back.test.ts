@@ -6,9 +6,7 @@ import { stampedToken } from '../../../../src/planner/model/identity.ts';
 import type { ClaimFacts, Observation } from '../../../../src/planner/model/observation.ts';
 import type { RestoreOfCluster } from '../../../../src/planner/model/restore-of-cluster.ts';
 import type { WorkflowState } from '../../../../src/planner/model/workflow-state.ts';
-import { keptAgain } from '../../../../src/planner/operations/restore/going-back.ts';
 import { plan } from '../../../../src/planner/plan.ts';
-import { situationOf } from '../../../../src/planner/situation.ts';
 import {
   aClaim,
   aCluster,
@@ -171,7 +169,7 @@ describe('what is gone back to', () => {
         kind: 'revertRestore',
         claims: [],
         kept: namesOf(3).map(name => ({ name, uid: `claim-${name}` })),
-        again: { keep: MEMBERS.map(name => ({ name, uid: `claim-${name}` })), version: '3.6.16' },
+        again: { keep: MEMBERS.map(name => ({ name, uid: `claim-${name}` })) },
       },
       undo: true,
     });
@@ -186,11 +184,6 @@ describe('what is gone back to', () => {
   it('stays when clients were let in', () => {
     const open = switched({ restores: [], clientService: OURS });
     expect(plan(open, {})).toMatchObject({ step: { kind: 'restartMember' } });
-  });
-
-  it('is put aside with the version of the status when the claims of what ran say none', () => {
-    const claims = namesOf(3).map(name => aClaim({ name, owned: false, version: undefined }));
-    expect(keptAgain(situationOf(switched({ claims })))).toEqual({ keep: [], version: '3.6.16' });
   });
 });
 
