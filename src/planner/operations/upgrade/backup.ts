@@ -8,6 +8,7 @@ import { latestBackup } from '../../model/backups-of-cluster.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
+import { goesDown } from './goal.ts';
 
 /**
  * What comes before the first member is touched; undefined when that may be done. `isOpen`: nothing else stands in the way, so
@@ -55,7 +56,7 @@ export function noteOnBackup(situation: Situation, { from, to }: Goal): readonly
   // It is asked for before the first member is touched.
   if (isWanted && backupToAsk(backups, now) !== undefined) return [];
   const why = isWanted ? 'no EtcdBackup refers to this cluster' : 'spec.upgrade.snapshotBefore is Never';
-  const isFinal = minorOf(from) !== minorOf(to);
+  const isFinal = minorOf(from) !== minorOf(to) && !goesDown({ from, to });
   return isFinal
     ? [`no backup: ${why}, so nothing returns to the data of before once every member runs ${to}`]
     : isWanted
