@@ -2,6 +2,7 @@
  * How a member's pod differs from the one that would be made now, and why: because the specification was changed, or because
  * another release of the operator renders it. Only the first is a wish of somebody (docs/decisions/0036-an-absent-field-keeps-its-value.md).
  */
+import { securitySwitch } from '../../api/derived/tls.ts';
 import { ANNOTATION_RENDERED } from '../../api/names.ts';
 import type { EtcdCluster } from '../../api/schemas/types.ts';
 import { clusterAtPodCreation, madeFrom } from '../../objects/made-from.ts';
@@ -66,14 +67,18 @@ function renderedThen(
   }
 }
 
-/** The pod as this release makes it from a specification; undefined before there is anything to make one from. */
+/**
+ * The pod as this release makes it from a specification; undefined before there is anything to make one from, and while it asks for another way of
+ * TLS than the cluster has: no pod is made of that.
+ */
 function rendered(
   { cluster: { status } }: Observation,
   pod: PodFacts,
   object: EtcdCluster,
 ): ManifestObject | undefined {
   const { incarnation, storage, currentVersion } = status;
-  if (incarnation === undefined || storage === undefined) return undefined;
+  if (incarnation === undefined || storage === undefined || securitySwitch(object) !== undefined)
+    return undefined;
   return memberPod(object, {
     name: pod.name,
     token: incarnation.token,

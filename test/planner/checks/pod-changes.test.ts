@@ -5,7 +5,7 @@ import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schema
 import { madeFrom, specificationNoted } from '../../../src/objects/made-from.ts';
 import { memberPod } from '../../../src/objects/pod.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
-import { podChanges } from '../../../src/planner/checks/pod-changes.ts';
+import { changesBesidesImage, podChanges } from '../../../src/planner/checks/pod-changes.ts';
 import { outdatedPods } from '../../../src/planner/report/outdated-pods.ts';
 import { planRollout } from '../../../src/planner/operations/rollout/index.ts';
 import { aCluster, aRunningCluster, aRunningStatus } from '../../worlds/builders.ts';
@@ -55,6 +55,13 @@ const byHand = (): Partial<PodFacts> => ({ firstStart: 'fixed' });
 const changesOf = (observation: Observation) => podChanges(observation, observation.pods[0] as PodFacts);
 
 describe('a pod', () => {
+  it('is made of no specification that asks for another way of TLS than the cluster has, so nothing is said of it', () => {
+    const observation = living({ ...AFTER, TLS: { auto: {} } });
+    expect(changesOf(observation)).toEqual({ asked: [], rendered: [] });
+    const [pod] = observation.pods;
+    expect(changesBesidesImage(observation, pod as PodFacts, '3.6.17')).toHaveLength(1);
+  });
+
   it('as it would be made now differs in nothing', () => {
     expect(changesOf(living(BEFORE))).toEqual({ asked: [], rendered: [] });
   });

@@ -23,6 +23,7 @@ export function isYoung({ now }: Situation, pod: PodFacts): boolean {
 /**
  * The member that was given the new version and does not come up with it; undefined while it may. One whose node is not heard
  * of is none, nor one that no node takes, nor one whose pod Kubernetes has ended, as an eviction does: the version has no part in what it suffers.
+ * One that answers a linearizable read serves, whatever keeps its pod from being ready, such as a readiness gate of the platform.
  */
 export function failedMember(situation: Situation, { from, to }: Goal): PodFacts | undefined {
   const names = memberNames(situation);
@@ -33,6 +34,7 @@ export function failedMember(situation: Situation, { from, to }: Goal): PodFacts
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = situation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
+    if (answer?.read.ok === true && answer.version === pod.version) return false;
     return (
       (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
     );

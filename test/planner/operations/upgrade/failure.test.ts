@@ -52,6 +52,17 @@ test.each([
   expect(failedMember(situationOf(aRunningCluster({ pods, probes })), HOP)?.name).toBe(expected);
 });
 
+test('a member that answers reads with the new version has not failed, whatever keeps its pod from being ready', () => {
+  const failedWhen = (ok: boolean) => {
+    const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-1' ? upgraded : {}) }));
+    const read = ok ? { ok, revision: '10' } : { ok, message: 'etcdserver: no leader' };
+    const probes = { 'example-1': { ...aProbe({ name: 'example-1', version: '3.6.16' }), read } };
+    return failedMember(situationOf(aRunningCluster({ pods, probes })), HOP)?.name;
+  };
+  expect(failedWhen(false)).toBe('example-1');
+  expect(failedWhen(true)).toBeUndefined();
+});
+
 const MINOR = { from: '3.5.35', to: '3.6.16' };
 const down = { ready: false, trouble: { reason: 'CrashLoopBackOff', message: 'panic' } };
 
