@@ -64,6 +64,9 @@ describe('a pod', () => {
 
   it('as it would be made now differs in nothing', () => {
     expect(changesOf(living(BEFORE))).toEqual({ asked: [], rendered: [] });
+    // A pod that names no version is made with that of the cluster.
+    const unnamed = living(BEFORE, () => ({ version: undefined }), { currentVersion: '3.6.16' });
+    expect(changesOf(unnamed)).toEqual({ asked: [], rendered: [] });
   });
 
   it('whose specification was changed differs as asked', () => {

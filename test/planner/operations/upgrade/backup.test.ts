@@ -100,6 +100,12 @@ describe('an upgrade to another minor without a backup', () => {
       ]);
     expect(note('3.6.16', {})).toEqual(['no backup: no EtcdBackup refers to this cluster']);
     expect(note('3.6.16', { snapshotBefore: 'Never' })).toEqual([]);
+    // One that was not asked for is not named.
+    const newest = { time: minutesAgo(5), location: 's3://b/k_v7', verified: 'Checksum' };
+    const nightly = { name: 'nightly', uid: 'u-1', newest, lastRun: undefined, nextRun: undefined };
+    const made = [{ ...nightly, timeoutSeconds: 600 }];
+    expect(note('3.7.3', { snapshotBefore: 'Never' }, made)).toEqual([]);
+    expect(note('3.7.3', {}, made)).toEqual([`newest verified backup: s3://b/k_v7 from ${minutesAgo(5)}`]);
   });
 
   it('says it to the person who is asked whether it may begin', () => {

@@ -3,10 +3,12 @@ import { expect, test } from 'vitest';
 import { ANNOTATION_RENDERED } from '../../../../src/api/names.ts';
 import { memberPod } from '../../../../src/objects/pod.ts';
 import { ephemeral } from '../../../../src/planner/operations/upgrade/ephemeral.ts';
-import { failedMember } from '../../../../src/planner/operations/upgrade/failure.ts';
+import { failedMember, recordedFailure } from '../../../../src/planner/operations/upgrade/failure.ts';
 import { canGoBack } from '../../../../src/planner/operations/upgrade/goal.ts';
 import { afterCorrection, afterFailure } from '../../../../src/planner/operations/upgrade/rollback.ts';
 import { startAgain } from '../../../../src/planner/operations/upgrade/steps.ts';
+import type { EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
+import type { Decision } from '../../../../src/planner/model/decision.ts';
 import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
 import type { PodFacts } from '../../../../src/planner/model/observation.ts';
 import {
@@ -126,8 +128,11 @@ test('a member that cannot go back to the older minor: the newest backup is name
   const newest = { time: NOW, location: 's3://backups/1', verified: 'Checksum' as const };
   const backup = { name: 'nightly', uid: 'u-1', newest, lastRun: undefined, nextRun: undefined };
   const pods = namesOf(3).map(name => aPod({ name, version: '3.6.16', ...(name === 'example-2' && down) }));
-  const decided = (backups: readonly (typeof backup)[]) => {
-    const given = { pods, probes: {}, backups: backups.map(each => ({ ...each, timeoutSeconds: 600 })) };
+  const decided = (backups: readonly (typeof backup)[], status: EtcdClusterStatus = {}) => {
+    const spec = { size: 3, version: MINOR.to };
+    const cluster = aCluster({ spec, status: { ...aRunningStatus(), ...status } });
+    const listed = backups.map(each => ({ ...each, timeoutSeconds: 600 }));
+    const given = { cluster, pods, probes: {}, backups: listed };
     const goal: Goal = { kind: 'go', ...MINOR, after: [], notes: [] };
     return afterFailure(situationOf(aRunningCluster(given)), goal, aPod({ ...pods[2] }));
   };
@@ -137,9 +142,27 @@ test('a member that cannot go back to the older minor: the newest backup is name
       /correct the cause, or restore the backup s3:\/\/backups\/1 from /,
     ) as unknown,
   });
+  const before = { name: 'nightly', location: 's3://backups/0', time: LONG_AGO };
+  const beforeUpgrade = { version: MINOR.from, to: MINOR.to, backup: before };
+  expect(decided([backup], { beforeUpgrade })).toMatchObject({
+    message: expect.stringContaining(
+      `; or, to return to 3.5.35 and the data of ${LONG_AGO}, set spec.version to 3.5.35 and restore`,
+    ) as unknown,
+  });
   expect(decided([])).toMatchObject({
     message: expect.stringMatching(/; no EtcdBackup has a verified backup of this cluster$/) as unknown,
   });
+});
+
+test('what an upgrade failed with is remembered for as long as the specification stays the same', () => {
+  const remembered = (generation: number) => {
+    const upgradeFailure = { version: HOP.to, member: 'example-1', message: '', time: NOW, generation };
+    const cluster = aCluster({ status: { ...aRunningStatus(), upgradeFailure } });
+    return recordedFailure(situationOf(aRunningCluster({ cluster })), { kind: 'idle' } as Decision);
+  };
+  const { generation } = aCluster();
+  expect(remembered(generation)).toMatchObject({ member: 'example-1' });
+  expect(remembered(generation - 1)).toBeUndefined();
 });
 
 test('a member without a volume whose settings nobody changed is replaced, or its version put back', () => {
