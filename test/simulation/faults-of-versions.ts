@@ -1,13 +1,17 @@
 /** Users who ask for another version of etcd, also for one that cannot be had, and releases that do not come up. */
 import { ANNOTATION_DATA_VERSION } from '../../src/api/names.ts';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import { messageOf } from '../../src/api/values/message-of.ts';
 import type { Fault } from './fault.ts';
 import type { Random } from './random.ts';
 import { type Dud, versionOf } from './sim-kubelet.ts';
+import type { SimEtcd } from './sim-etcd.ts';
+import { emptyDisk, type Process } from './sim-raft.ts';
+import { agreedOn, minor, minorBelow } from './sim-versions.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** What clusters are made with: most with the usual one. */
-const FIRST = ['3.6.16', '3.6.16', '3.6.16', '3.6.15', '3.5.35', '3.5.3'] as const;
+const FIRST = ['3.6.16', '3.6.16', '3.7.3', '3.6.15', '3.5.35', '3.5.3'] as const;
 /** What users ask for: forward and back, within a minor and across one or two, and what nobody offers. */
 const ASKED = ['3.5.3', '3.5.34', '3.5.35', '3.6.15', '3.6.16', '3.6.99', '3.7.3', '3.4.1'] as const;
 const DUDS: readonly Dud[] = ['missing', 'crashes', 'hangs'];
@@ -30,6 +34,28 @@ const versionIsDud: Fault = ({ kubelet: { duds } }, random) => {
   else duds.set(version, dud);
   return `${version} ${dud ?? 'is mended'}`;
 };
+
+/** Somebody uses `etcdctl downgrade enable` while nothing else is done about versions. */
+const downgradeEnabledByHand: Fault = ({ etcd, resource }, random) => {
+  const { currentVersion, targetVersion } = (resource?.['status'] ?? {}) as EtcdClusterStatus;
+  const leader = random.pick([...etcd.processes.values()].filter(process => canLower(etcd, process)));
+  const target = minorBelow(agreedOn(leader?.disk ?? emptyDisk('')));
+  if (leader === undefined || (targetVersion ?? '') !== '' || currentVersion !== leader.version)
+    return undefined;
+  try {
+    etcd.downgradeByHand(leader, 'enable', target);
+    return target;
+  } catch (error) {
+    return messageOf(error);
+  }
+};
+
+/** It leads members of its own minor, all of them newer than 3.5. */
+function canLower(etcd: SimEtcd, leader: Process): boolean {
+  if (!leader.isLeader || !etcd.hasQuorum(leader)) return false;
+  const others = [...etcd.processes.values()].filter(({ clusterId }) => clusterId === leader.clusterId);
+  return minor(leader.version) !== '3.5' && others.every(({ version }) => version === leader.version);
+}
 
 const upgradesChanged: Fault = (world, random) => {
   const upgrade: NonNullable<EtcdClusterSpec['upgrade']> = {
@@ -65,6 +91,12 @@ export function obeyAboutVersions(world: SimWorld): void {
     world.wake();
     return;
   }
+  if (reason === 'DowngradeEnabled') {
+    for (const leader of world.etcd.processes.values())
+      if (leader.isLeader) world.etcd.downgradeByHand(leader, 'cancel', '');
+    world.wake();
+    return;
+  }
   const [, member] = /have (\S+) replaced/.exec(message) ?? [];
   if (reason === 'EphemeralMembers' && member !== undefined) {
     if (operator.requests.length === 0) operator.ask('replaceMember', member);
@@ -95,7 +127,9 @@ export function complaintAboutVersions({ kube, spec }: SimWorld): string | undef
   return other && `${other.metadata.name} runs ${versionOf(other)}, and ${spec.version} is asked for`;
 }
 
-export const faultsOfVersions = { versionAsked, versionIsDud, upgradesChanged } satisfies Record<
-  string,
-  Fault
->;
+export const faultsOfVersions = {
+  versionAsked,
+  versionIsDud,
+  upgradesChanged,
+  downgradeEnabledByHand,
+} satisfies Record<string, Fault>;

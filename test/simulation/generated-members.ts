@@ -87,6 +87,7 @@ export function memberDraw(wild: number) {
       ),
       reads: rarely(true, false),
       agreed: rarely<'current' | 'target' | 'none'>('current', 'target', 'none'),
+      downgrade: rarely<'none' | 'current' | 'target'>('none', 'current', 'target'),
     }),
     hash: rarely<'same' | 'other' | 'unknown'>('same', 'other', 'unknown'),
   });

@@ -142,9 +142,19 @@ export function probeOf(
     dbSize: probe.dbSize,
     errors: probe.error === undefined ? [] : [probe.error],
     read: probe.reads ? { ok: true, revision: '10' } : { ok: false, message: 'etcdserver: no leader' },
-    agreed:
-      agreed === undefined ? undefined : { cluster: agreed, ...(agreed !== '3.5.0' && { storage: agreed }) },
+    agreed: agreed === undefined ? undefined : saidOfVersions(spec, probe, { agreed, runs: pod.runs }),
   });
+}
+
+/** Members of 3.5 say neither what their data is of, nor whether a downgrade is enabled. */
+function saidOfVersions(
+  { versions }: ClusterDraw['spec'],
+  { downgrade }: MemberDraw['probe'],
+  { agreed, runs }: { readonly agreed: string; readonly runs: MemberDraw['pod']['runs'] },
+) {
+  const isOld = minorOf(versionOf(versions, runs)) === '3.5.0';
+  const enabled = downgrade === 'none' ? '' : minorOf(versionOf(versions, downgrade));
+  return { cluster: agreed, ...(!isOld && { storage: agreed, downgrade: enabled }) };
 }
 
 function minorOf(version: string): string {

@@ -101,6 +101,7 @@ function statusOf(draw: ClusterDraw, members: readonly MemberDraw[]): EtcdCluste
     lastSerial,
     ...(status.isCurrentKnown && { currentVersion: current }),
     ...(target !== '' && { targetVersion: target }),
+    ...(status.hasLowered && target !== '' && { downgradeVersion: `${target.split('.', 2).join('.')}.0` }),
     ...(details.length > 0 && { members: { details } }),
     ...(underWay !== undefined && { operation: { type: underWay, startedAt: before(60) } }),
     ...(status.replaced && { replacements: [{ time: before(100), member: `${NAME}-9` }] }),

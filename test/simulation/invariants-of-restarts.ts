@@ -4,7 +4,7 @@
  */
 import type { Step } from '../../src/activities/index.ts';
 import { withDefaults } from '../../src/api/defaults/etcd-cluster.ts';
-import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { startArguments } from '../fakes/kubernetes/container-arguments.ts';
 import type { Attempt } from './sim-calls.ts';
@@ -120,7 +120,7 @@ function faultOfConsent(world: RestartWorld, name: string, step: Rolling): strin
   const isFirst = pods.every(pod => versionOf(pod) !== step.version);
   const isLast = pods.every(pod => versionOf(pod) === step.version);
   const own = world.kube.peek('Pod', name);
-  const isBack = own !== undefined && minor(versionOf(own)) > minor(step.version);
+  const isBack = own !== undefined && isWayBack(world, versionOf(own), step.version);
   const { upgrade } = withDefaults(specOf(world));
   if (upgrade.strategy === 'Supervised' && (isFirst || isLast) && !isBack) {
     const wanted = isFirst ? 'begin' : 'finish';
@@ -129,6 +129,15 @@ function faultOfConsent(world: RestartWorld, name: string, step: Rolling): strin
   }
   if (upgrade.snapshotBefore !== 'Required' || !isFirst || isBack) return undefined;
   return world.kube.all('EtcdBackup').length === 0 ? 'there is no backup' : undefined;
+}
+
+/** From the minor that is not to be any more: on the way up from a newer one, on the way down from an older one. */
+function isWayBack({ kube, cluster }: RestartWorld, from: string, to: string): boolean {
+  const { currentVersion } = (kube.peek('EtcdCluster', cluster)?.['status'] ?? {}) as EtcdClusterStatus;
+  const isKnown = currentVersion !== undefined;
+  return (
+    minor(from) !== minor(to) && (isKnown ? minor(currentVersion) === minor(to) : minor(from) > minor(to))
+  );
 }
 
 function specOf({ kube, cluster }: RestartWorld): EtcdClusterSpec {

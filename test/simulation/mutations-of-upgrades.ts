@@ -18,12 +18,23 @@ import { transferLeadership } from '../../src/planner/operations/rollout/next-me
 import { backUpFirst } from '../../src/planner/operations/upgrade/backup.ts';
 import { consented } from '../../src/planner/operations/upgrade/consent.ts';
 import { needsExtraRestart } from '../../src/planner/operations/upgrade/extra-restart.ts';
+import {
+  downgradeStep,
+  stepAfterStop,
+  strangeDowngrade,
+} from '../../src/planner/operations/upgrade/descent.ts';
 import { failedMember, stoppedBy } from '../../src/planner/operations/upgrade/failure.ts';
 import { canGoBack } from '../../src/planner/operations/upgrade/goal.ts';
-import { hasArrived, hopsBetween } from '../../src/planner/operations/upgrade/path.ts';
+import { hasArrived, hopsBetween, isLowered } from '../../src/planner/operations/upgrade/path.ts';
+import { startVersion } from '../../src/planner/operations/upgrade/pods.ts';
 import { isSame } from '../../src/planner/report/key-hashes.ts';
 import { currentVersionOf } from '../../src/planner/report/status.ts';
 import { instead, type Mutation, returns, without } from './mutation.ts';
+
+const withoutCancelling = instead(downgradeStep, original => (situation, goal) => {
+  const step = original(situation, goal);
+  return step?.kind === 'cancelDowngrade' ? undefined : step;
+});
 
 export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   without(
@@ -112,6 +123,33 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'the next minor is begun before the cluster has arrived in this one',
     'clusterArrivesLate',
     returns(hasArrived, true),
+  ),
+  without(
+    'a member is lowered before etcd has lowered its data',
+    'minorBackIsAskedFor',
+    returns(downgradeStep, undefined),
+  ),
+  without('data is taken for lowered that is not', 'versionsAreLoweredLate', returns(isLowered, true)),
+  without(
+    'a member that was never made ready comes back with the older minor',
+    'podGoesBeforeVersionsAreLowered',
+    instead(startVersion, () => (_, goal) => goal.to),
+  ),
+  without(
+    'a downgrade that has stopped stays enabled',
+    'olderVersionCrashes',
+    returns(stepAfterStop, undefined),
+  ),
+  without(
+    'a downgrade stays enabled when it is asked for no more',
+    'downgradeIsCancelledInTheMiddle',
+    withoutCancelling,
+  ),
+  without('what is left of a downgrade stays', 'downgradeIsLeftOver', withoutCancelling),
+  without(
+    'somebody else has enabled a downgrade in the middle, and nobody says so',
+    'somebodyEnablesADowngradeInTheMiddle',
+    returns(strangeDowngrade, undefined),
   ),
   without(
     'a member that fails with a version is left with it',

@@ -14,10 +14,13 @@ export function faultOfRestart(look: Look, step: Restart): string | undefined {
   const pod = look.pod(step.member);
   if (pod === undefined || pod.uid !== step.uid) return 'it is another pod than was seen';
   if (!pod.owned) return 'the pod is not of this cluster';
-  if (step.kind === 'replaceImage') {
-    const besides = faultOfVersion(look, pod.version, step);
-    if (besides !== undefined) return besides;
-  } else if (step.kind === 'stopMember') {
+  const version = versionAfter(step);
+  const besides =
+    version === undefined
+      ? undefined
+      : faultOfVersion(look, { from: pod.version, member: step.member, version });
+  if (besides !== undefined) return besides;
+  if (step.kind === 'stopMember') {
     const claim = look.claim(step.member);
     const isKept =
       claim !== undefined && !claim.deleting && claim.phase !== 'Lost' && claim.uid === step.claimUid;
@@ -26,6 +29,12 @@ export function faultOfRestart(look: Look, step: Restart): string | undefined {
   }
   const row = look.voters.find(candidate => nameOf(candidate) === step.member);
   return row && isRunning(look, row) ? faultOfStop(look, row, step) : undefined;
+}
+
+/** What the member is to run next; undefined: what it runs. */
+function versionAfter(step: Restart): string | undefined {
+  if (step.kind === 'replaceImage') return step.version;
+  return step.kind === 'stopMember' ? step.next?.version : undefined;
 }
 
 /** One member at a time, and only while all others are well, level and quiet (upgrades, "Upgrade requirements"; faq). */
@@ -89,9 +98,9 @@ function numbers(version = ''): readonly [number, number] {
  */
 function faultOfVersion(
   look: Look,
-  from: string | undefined,
-  step: Extract<Restart, { kind: 'replaceImage' }>,
+  step: { readonly from: string | undefined; readonly member: string; readonly version: string },
 ): string | undefined {
+  const { from } = step;
   const { config, status } = look.observation.cluster;
   const [was, patch] = numbers(from);
   const [will] = numbers(step.version);
@@ -107,5 +116,31 @@ function faultOfVersion(
   const [agreed] = numbers(probe.agreed?.cluster);
   if (will > was && was >= 6 && agreed !== 0 && agreed < was)
     return 'the cluster has not arrived in the minor before';
-  return will < was && agreed >= was ? 'the cluster has agreed on the newer minor' : undefined;
+  return will < was ? faultOfDescent(look, will) : undefined;
+}
+
+/** An older minor ends in a cluster, and on data, of a newer one (downgrades/downgrade_3_6: every member's storageVersion is the target). */
+function faultOfDescent(look: Look, will: number): string | undefined {
+  const newer = look.voters.find(row => {
+    const probe = look.observation.probes[nameOf(row)];
+    if (probe?.answered !== true) return false;
+    const { cluster, storage } = probe.agreed ?? {};
+    return numbers(cluster)[0] > will || numbers(storage)[0] > will;
+  });
+  return newer && `${nameOf(newer)} says that the cluster or its data are of a newer minor`;
+}
+
+/** etcd lowers nothing while a member is away, and a downgrade that is asked for is not taken back. */
+export function faultOfDowngrade(
+  look: Look,
+  step: Extract<Step, { kind: 'enableDowngrade' | 'cancelDowngrade' }>,
+): string | undefined {
+  const { config, status } = look.observation.cluster;
+  const [asked] = numbers(step.version);
+  const [wanted] = numbers(config.version);
+  if (step.kind === 'cancelDowngrade')
+    return asked === wanted && status.upgradeFailure === undefined ? 'the downgrade is asked for' : undefined;
+  if (wanted > asked && numbers(status.targetVersion)[0] !== asked) return 'nobody asks for an older minor';
+  const away = look.voters.find(row => !isWell(look, row) && !isFull(look, row));
+  return away && `${nameOf(away)} is not seen well`;
 }

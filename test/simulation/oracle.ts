@@ -7,7 +7,7 @@ import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION } from '../../src/api/nam
 import type { Decision, Step } from '../../src/planner/model/decision.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../src/planner/model/workflow-state.ts';
-import { faultOfRestart, isFull } from './oracle-of-restarts.ts';
+import { faultOfDowngrade, faultOfRestart, isFull } from './oracle-of-restarts.ts';
 import {
   differs,
   faultOfCorruptDisarm,
@@ -91,6 +91,9 @@ export function forbidden(
     case 'replaceImage':
     case 'defragmentMember':
       return faultOfRestart(look, step);
+    case 'enableDowngrade':
+    case 'cancelDowngrade':
+      return faultOfDowngrade(look, step);
     case 'moveLeader':
       // One whose database is full leads as any other.
       return look.voters.some(

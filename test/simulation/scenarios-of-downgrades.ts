@@ -138,6 +138,21 @@ export const downgradeScenarios = {
     await reached(scripted, '3.6.16');
   },
 
+  /** Members of 3.5 do not say that their downgrade has not ended, and are upgraded again. */
+  async downgradeIsLeftOver(scripted: ScriptedWorld) {
+    scripted.world.isQuiet = true;
+    await asked(scripted, { from: '3.6.16', to: '3.5.35' });
+    await scripted.until('the versions are lowered', () => agreedOn(scripted.leader().disk) === '3.5');
+    scripted.world.etcd.raises = false;
+    await scripted.until('all are lowered', () => versions(scripted).every(version => version === '3.5.35'));
+    await reached(scripted, '3.5.35');
+    scripted.world.edit({ version: '3.6.16' });
+    await scripted.until('one is upgraded', () => versions(scripted).includes('3.6.16'));
+    scripted.world.etcd.raises = true;
+    await reached(scripted, '3.6.16');
+    await ended(scripted);
+  },
+
   /** Nobody knows any more that it was this operator who enabled it. */
   async statusIsLostOnTheWayDown(scripted: ScriptedWorld) {
     await asked(scripted, DOWN);
