@@ -5,7 +5,7 @@ const VARINT = 0;
 export const BYTES = 2;
 
 /** A field without its value, where that is bytes. */
-export interface Field {
+interface Field {
   readonly number: number;
   readonly type: number;
   /** The number itself, or how many bytes follow. */

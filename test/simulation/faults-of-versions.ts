@@ -103,7 +103,7 @@ export function obeyAboutVersions(world: SimWorld): void {
     world.wake();
     return;
   }
-  const back = reason === 'RolledBack' ? /or back to (\S+)$/.exec(message) : null;
+  const back = reason === 'RolledBack' ? /or back to ([\d.]+): /.exec(message) : null;
   const reported =
     back ??
     /(?:write one of|[Ss]et spec\.version to (?:a release of \S+ such as)?) ?(\d+\.\d+\.\d+)/.exec(message);

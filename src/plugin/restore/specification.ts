@@ -1,4 +1,5 @@
 /** The EtcdRestore that a command line stands for. Pure. */
+import { versionCommand } from '../../api/values/version-command.ts';
 import type { BackupEntry, EtcdBackup, EtcdCluster, EtcdRestore } from '../../api/schemas/types.ts';
 import { minorOf } from '../../api/versions/compare.ts';
 import { isVerified } from '../../planner/model/newest-entry.ts';
@@ -49,7 +50,7 @@ function locationBeforeUpgrade({ metadata, spec, status = {} }: EtcdCluster): st
   if (minorOf(spec.version ?? '') !== minorOf(version))
     throw failure(
       `spec.version of ${name} is ${spec.version ?? 'not set'}, and the backup from before the upgrade is of ${version}`,
-      `Set it first: kubectl patch etcd ${name} --type=merge -p '{"spec":{"version":"${version}"}}'`,
+      `Set it first: ${versionCommand(name, version)}`,
       'If Git holds the EtcdCluster, change it there.',
     );
   return backup.location;

@@ -1,4 +1,5 @@
 /** A member that does not come up with the new version: seen, remembered in status, and the reason to stop. */
+import { versionCommand } from '../../../api/values/version-command.ts';
 import { timestamp } from '../../../api/values/time.ts';
 import type { UpgradeFailure } from '../../../api/schemas/types.ts';
 import type { Decision, Obstacle } from '../../model/decision.ts';
@@ -52,7 +53,7 @@ export function stoppedBy({ cluster }: Situation, { from, to }: Goal): Obstacle 
     return undefined;
   return {
     reason: 'RolledBack',
-    message: `the upgrade to ${to} was stopped: ${failure.message}. ${failure.member} was rolled back to ${from}, the other members were not changed. Correct the cause and change the specification, for example set spec.version to another release or back to ${from}`,
+    message: `the upgrade to ${to} was stopped: ${failure.message}. ${failure.member} was rolled back to ${from}, the other members were not changed. Correct the cause and change spec.version, to another release, or back to ${from}: ${versionCommand(cluster.name, from)}`,
   };
 }
 

@@ -40,7 +40,7 @@ export function comingVersion(situation: Situation, goal: Goal, pod: PodFacts): 
 }
 
 /** What a member is to run: the target, or what it ran before when it has failed with that. */
-export function versionFor({ cluster }: Situation, { from, to }: Goal, member: string): string {
+function versionFor({ cluster }: Situation, { from, to }: Goal, member: string): string {
   const { upgradeFailure: failure } = cluster.status;
   const hasFailed =
     failure?.member === member && failure.version === to && failure.generation === cluster.generation;

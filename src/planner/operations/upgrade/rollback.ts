@@ -1,5 +1,7 @@
 /** What becomes of a member that does not come up with the new version. */
+import { versionCommand } from '../../../api/values/version-command.ts';
 import { minorOf } from '../../../api/versions/compare.ts';
+import { DESCENTS } from '../../../api/versions/table.ts';
 import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -57,15 +59,15 @@ export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts)
     trouble === undefined ? 'it is not ready after 5 minutes' : `${trouble.reason}: ${trouble.message}`;
   const why = `${failed.name} does not start with etcd ${to}: ${fault}`;
   if (allHaveRun(goal)) {
-    const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first${orRestore(situation)}`;
+    const message = `${failed.name} started with etcd ${to}, as all members did, and then failed: ${fault}. Correct the cause, or set spec.version to another release of ${minorOf(to)}, which this member receives first${orRestore(situation)}${orDowngrade(situation, formerGoal(situation, goal))}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!canGoBack(situation, goal) || failed.version === from) {
-    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause${orRestore(situation)}`;
+    const message = `${why}. It cannot be rolled back to ${from}${failed.version === from ? ' either' : ': the cluster version is already the newer minor version'}; correct the cause${orRestore(situation)}${orDowngrade(situation, goal)}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (!situation.cluster.config.upgrade.rollbackOnFailure) {
-    const message = `${why}. It is not rolled back, because spec.upgrade.rollbackOnFailure is false; correct the cause, or set spec.version to ${from}`;
+    const message = `${why}. It is not rolled back, because spec.upgrade.rollbackOnFailure is false; correct the cause, or go back: ${versionCommand(situation.cluster.name, from)}`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
   if (wouldLoseData(situation, failed, { from: to, to: from })) {
@@ -77,6 +79,19 @@ export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts)
     'upgradeCluster',
     move(situation, failed, { from: to, to: from, isLast: false, goesBack: true }),
   );
+}
+
+/** What was upgraded from, of an upgrade whose members all have run the new version. */
+function formerGoal({ cluster }: Situation, goal: Goal): Pick<Goal, 'from' | 'to'> {
+  return { from: cluster.status.beforeUpgrade?.version ?? goal.from, to: goal.to };
+}
+
+/** The way back that keeps the data, where etcd knows one: from members that are all well. */
+function orDowngrade({ cluster }: Situation, { from, to }: Pick<Goal, 'from' | 'to'>): string {
+  const isKnown = DESCENTS.some(way => way.from === minorOf(to) && way.to === minorOf(from));
+  return isKnown
+    ? `; when every member runs ${to} and is well, etcd's downgrade leads back and keeps the data: ${versionCommand(cluster.name, from)}`
+    : '';
 }
 
 /** A backup is named only when there is one. */

@@ -67,3 +67,25 @@ test('an upgrade does not end while the keys of all members cannot be compared',
     plan: [{ kind: 'awaitQuiet' }],
   });
 });
+
+test('a third minor waits until the members of the two of now are of one', () => {
+  const agreed = { cluster: '3.6.0', storage: '3.6.0', downgrade: '' };
+  const probes = Object.fromEntries(
+    namesOf(3).map(name => [name, aProbe({ name, version: '3.6.16', agreed })]),
+  );
+  const pods = namesOf(3).map(name => aPod({ name, version: name === 'example-0' ? '3.7.3' : '3.6.16' }));
+  expect(during('3.6.16', '3.7.3', '3.5.35', { probes, pods })).toMatchObject({
+    from: '3.6.16',
+    to: '3.7.3',
+    notes: later('3.5.35', '3.7.3'),
+  });
+});
+
+test('a downgrade is cancelled as long as a member runs the newer minor', () => {
+  const pods = namesOf(3).map(name => aPod({ name, version: name === 'example-0' ? '3.7.3' : '3.6.16' }));
+  expect(during('3.7.3', '3.6.16', '3.7.3', { pods })).toMatchObject({
+    to: '3.7.3',
+    notes: ['back from 3.6.16'],
+  });
+  expect(during('3.7.3', '3.6.16', '3.7.3')).toMatchObject({ to: '3.6.16' });
+});

@@ -1,0 +1,4 @@
+/** The command that sets the version of a cluster, as messages tell it. */
+export function versionCommand(name: string, version: string): string {
+  return `kubectl patch etcd ${name} --type=merge -p '{"spec":{"version":"${version}"}}'`;
+}
