@@ -6,6 +6,8 @@ export type FailureType =
   | 'ChangedBack'
   /** What is to be made in the place of what would be stopped is not taken by the API server. */
   | 'WouldBeRefused'
+  /** An image that a restore needs cannot be pulled, or does not run. */
+  | 'ImageNotUsable'
   /** The backup cannot be put onto the volume. */
   | 'SeedFailed'
   /** The data of a member could not be inspected. */

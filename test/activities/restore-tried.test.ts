@@ -1,5 +1,6 @@
 /** What a restore will make is tried before the cluster is stopped for it, and what would be refused is the answer. */
 import { describe, expect, it } from 'vitest';
+import { keepsClientsOut } from '../../src/objects/services.ts';
 import { KubeError } from '../../src/kube/errors.ts';
 import type { FakeCall } from '../fakes/kubernetes/kube.ts';
 import type { RestoreWorld } from '../worlds/restore-world.ts';
@@ -71,6 +72,63 @@ describe('nothing is stopped for a restore', () => {
     });
     expect((await failuresOf(world)).at(-1)).toContain('requests.storage');
     expect(world.names('Pod')).toEqual(OLD);
+  });
+});
+
+describe('the images of a restore are pulled by a pod before anybody is stopped', () => {
+  const TRIAL = 'example-3-images';
+
+  it('and one that cannot be pulled leaves the members as they are, until it can', async () => {
+    const world = await asked();
+    const uids = world.kube.all('Pod').map(({ metadata }) => metadata.uid);
+    world.kubelet.stuck.set(TRIAL, 'ImagePullBackOff');
+    expect((await failuresOf(world)).at(-1)).toMatch(
+      /^pod example-3-images, which tries the images of the restore, does not run, so nothing was changed: ImagePullBackOff: /,
+    );
+    const members = world.kube.all('Pod').filter(({ metadata }) => metadata.name !== TRIAL);
+    expect(members.map(({ metadata }) => metadata.uid)).toEqual(uids);
+    const [client] = world.kube.all('Service').filter(({ metadata }) => metadata.name === 'example-client');
+    expect(client !== undefined && keepsClientsOut(client)).toBe(false);
+    world.kubelet.stuck.clear();
+    await world.settle();
+    expectRestored(world);
+    expect(world.names('Pod')).not.toContain(TRIAL);
+  });
+
+  it.each([
+    ['whose program does not run', { exitCode: 1, message: 'exec format error' }, 'exec format error'],
+    ['that ends without a word', { exitCode: 137 }, 'exit code 137'],
+  ])('and one %s is said', async (_, terminated, says) => {
+    const world = await asked();
+    world.kubelet.stuck.set(TRIAL, 'ContainerCreating');
+    await failuresOf(world);
+    world.kube.mutate(world.pod(TRIAL), object => {
+      object['status'] = {
+        phase: 'Pending',
+        containerStatuses: [{ name: 'operator-image', state: { terminated } }],
+      };
+    });
+    world.kubelet.stuck.clear();
+    await expect(world.step()).rejects.toThrow(says);
+    world.kubelet.settle();
+    expect(world.names('Pod')).toEqual(OLD);
+  });
+
+  it('but the restore does not wait for a place that the members have', async () => {
+    const world = await asked();
+    world.kubelet.stuck.set(TRIAL, 'ContainerCreating');
+    await failuresOf(world);
+    world.kube.mutate(world.pod(TRIAL), object => {
+      const unscheduled = {
+        type: 'PodScheduled',
+        status: 'False',
+        reason: 'Unschedulable',
+        message: 'Insufficient cpu',
+      };
+      object['status'] = { phase: 'Pending', conditions: [unscheduled] };
+    });
+    await world.settle();
+    expectRestored(world);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Guards of restores that are taken away: see mutations.ts. */
 import { refuseUnlike } from '../../src/activities/backup/examined-object.ts';
+import { tryImages } from '../../src/activities/steps/shared/image-trial.ts';
 import { madeByOtherOperator } from '../../src/planner/checks/other-operator.ts';
 import { identityIsRecorded } from '../../src/planner/checks/restore-acceptance.ts';
 import {
@@ -113,6 +114,11 @@ export const RESTORE_MUTATIONS: readonly Mutation[] = [
     'a restore begins before what it gives up is saved',
     'restoreSavesFirst',
     returns(isUnsaved, false),
+  ),
+  without(
+    'a cluster is stopped for a restore whose image cannot be pulled',
+    'imageOfARestoreIsMissing',
+    returns(tryImages, 'done'),
   ),
   without(
     'members of the newer minor begin on a backup of the older one that is asked for',

@@ -174,10 +174,37 @@ export const restoreScenarios = {
     world.edit({ version: '3.6.16' });
     await scripted.until('every member runs 3.6.16', runs('3.6.16'));
     await scripted.pass(A_WHILE);
+    const before = scripted.leader().clusterId;
     world.edit({ version: '3.5.35' });
     scripted.restore(path, { confirmClusterID: clusterID(scripted) });
-    await succeeded(scripted);
+    await scripted.until('the restore has succeeded', () => {
+      const restored = [...world.etcd.processes.values()].filter(({ clusterId }) => clusterId !== before);
+      if (restored.some(({ version }) => version !== '3.5.35'))
+        throw new Breach('a restored member runs 3.6.16');
+      return scripted.restored().phase === 'Succeeded';
+    });
+    await scripted.rest();
     if (!runs('3.5.35')()) throw new Breach('the members do not run 3.5.35');
+  },
+
+  /** Nobody is stopped for a version whose image cannot be pulled. */
+  async imageOfARestoreIsMissing(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    world.edit({ version: '3.5.35' });
+    const path = await backedUp(scripted);
+    const runs = (version: string) => () =>
+      world.decision.kind === 'idle' &&
+      [...world.etcd.processes.values()].every(process => process.version === version && process.serves);
+    world.edit({ version: '3.6.16' });
+    await scripted.until('every member runs 3.6.16', runs('3.6.16'));
+    const before = scripted.leader().clusterId;
+    world.kubelet.duds.set('3.5.34', 'missing');
+    world.edit({ version: '3.5.34' });
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.pass(A_WHILE);
+    if (scripted.leader().clusterId !== before) throw new Breach('another cluster is there than before');
+    world.edit({ version: '3.5.35' });
+    await succeeded(scripted);
   },
 
   async restoreIsAborted(scripted: ScriptedWorld) {

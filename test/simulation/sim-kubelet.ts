@@ -6,6 +6,7 @@ import type { Random } from './random.ts';
 import { restoreOnto, type SimBackups } from './sim-backups.ts';
 import type { SimEtcd } from './sim-etcd.ts';
 import { PROTECTION, type SimKube } from './sim-kube.ts';
+import { IMAGE_TRIALS } from '../../src/objects/image-trial-pod.ts';
 import { SURVIVOR_COPIER, SURVIVOR_VOLUME } from '../../src/objects/survivor-pod.ts';
 import { revisionOf } from './sim-lookups.ts';
 import { nodeOf, SimNodes } from './sim-nodes.ts';
@@ -114,6 +115,7 @@ export class SimKubelet {
     // A pod that has failed is never started again, whatever its restart policy (Kubernetes, "Pod phase").
     if (status.phase === 'Failed') return;
     if (this.stuck.has(pod.metadata.name)) return this.#hold(pod, status);
+    if (isImageTrial(pod)) return this.#tryImages(pod, status);
     if (isCopier(pod)) return this.#copySurvivor(pod, status);
     if (isSeed(pod)) return this.#unpack(pod, status);
     const process = this.#etcd.processes.get(podIP ?? '');
@@ -196,6 +198,28 @@ export class SimKubelet {
       phase: 'Running',
       initContainerStatuses: injectedInit(pod),
       containerStatuses: withInjected(pod, [ended, beside]),
+    });
+  }
+
+  /** Its containers end at once, unless the image of etcd cannot be pulled. */
+  #tryImages(pod: KubeObject, { phase }: PodStatus): void {
+    if (phase === 'Succeeded') return;
+    const placed = nodeOf(pod) === undefined ? this.#place(pod, undefined) : pod;
+    if (placed === undefined) return;
+    const { containers } = pod['spec'] as { readonly containers: readonly { readonly image: string }[] };
+    const version = containers[0]?.image.split(':v')[1] ?? '';
+    const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image' };
+    const terminated = { exitCode: 0 };
+    const state = this.duds.get(version) === 'missing' ? { waiting } : { terminated };
+    const [etcd, operator] = IMAGE_TRIALS;
+    const ended = [
+      { name: etcd, state },
+      { name: operator, state: { terminated } },
+    ];
+    this.#write(placed, {
+      phase: 'waiting' in state ? 'Pending' : 'Succeeded',
+      initContainerStatuses: injectedInit(pod),
+      containerStatuses: withInjected(pod, ended),
     });
   }
 
@@ -350,7 +374,7 @@ export function statusOf(pod: KubeObject): PodStatus {
 
 /** The claim that the pod's data is on. */
 function claimOf(pod: KubeObject, of = 'data'): string | undefined {
-  return (pod['spec'] as PodSpec).volumes.find(({ name }) => name === of)?.persistentVolumeClaim?.claimName;
+  return (pod['spec'] as PodSpec).volumes?.find(({ name }) => name === of)?.persistentVolumeClaim?.claimName;
 }
 
 /** A pod that is no member: it takes over, or looks at, the data of one that survived. */
@@ -359,13 +383,21 @@ function isCopier(pod: KubeObject): boolean {
   return containers.some(({ name }) => name === SURVIVOR_COPIER);
 }
 
+/** A pod that is no member: it shows that images can be pulled. */
+function isImageTrial(pod: KubeObject): boolean {
+  const { containers = [] } = pod['spec'] as { readonly containers?: readonly { readonly name: string }[] };
+  return containers.some(({ name }) => name === IMAGE_TRIALS[0]);
+}
+
 /** A pod that is no member: it makes the data of one. */
 export function isSeed(pod: KubeObject): boolean {
   return (
-    isCopier(pod) || (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true
+    isCopier(pod) ||
+    isImageTrial(pod) ||
+    (pod['spec'] as PodSpec).initContainers?.some(({ name }) => name === 'restore') === true
   );
 }
 
 export function isEphemeral(pod: KubeObject): boolean {
-  return claimOf(pod) === undefined && !isCopier(pod);
+  return !isImageTrial(pod) && claimOf(pod) === undefined && !isCopier(pod);
 }

@@ -37,7 +37,7 @@ export const fenceMembers: Perform<'fenceMembers', WaitOutcome> = async (deps, r
   const { kube } = deps;
   const { namespace } = ref;
   const service = await kube.get({ ...SERVICE, namespace, name: clientServiceName(ref.name) });
-  await tryRestore(deps, ref, { cluster, step, service });
+  if ((await tryRestore(deps, ref, { cluster, step, service })) !== 'done') return 'notYet';
   if (service !== undefined && isControlledBy(service, ref.uid) && !keepsClientsOut(service)) {
     const { metadata, ...closed } = closedClientService(cluster);
     // Under its uid: one that was deleted and created again by somebody is not touched.

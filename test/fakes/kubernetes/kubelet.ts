@@ -5,6 +5,7 @@
  */
 import type { KubeObject } from '../../../src/kube/port.ts';
 import { SNAPSHOT_KEY } from '../../../src/objects/seed-pod.ts';
+import { IMAGE_TRIALS } from '../../../src/objects/image-trial-pod.ts';
 import { SURVIVOR_COPIER, SURVIVOR_VOLUME } from '../../../src/objects/survivor-pod.ts';
 import { FakeStore } from '../store.ts';
 import { etcdOf, startArguments } from './container-arguments.ts';
@@ -81,6 +82,7 @@ export class FakeKubelet {
     for (const pod of this.#kube.all('Pod')) {
       if (pod.metadata.deletionTimestamp !== undefined) this.#end(pod);
       else if (this.stuck.has(pod.metadata.name)) this.#refuse(pod, this.stuck.get(pod.metadata.name) ?? '');
+      else if (isImageTrial(pod)) this.#tryImages(pod);
       else if (isCopier(pod)) this.#copy(pod);
       else if (restoring(pod) !== undefined) this.#restore(pod);
       else if (this.#hasOtherImage(pod)) this.#replace(pod);
@@ -128,6 +130,20 @@ export class FakeKubelet {
       const ended = { name: SURVIVOR_COPIER, state: { terminated } };
       const beside = { name: 'etcd', state: { running: {} } };
       object['status'] = { phase: 'Running', containerStatuses: withInjected(pod, [ended, beside]) };
+    });
+  }
+
+  /** A pod that tries images runs to its end at once. */
+  #tryImages(pod: KubeObject): void {
+    if (statusOf(pod).phase !== undefined) return;
+    const ended = IMAGE_TRIALS.map(name => ({ name, state: { terminated: { exitCode: 0 } } }));
+    this.#kube.mutate(refOf(pod), object => {
+      const containerStatuses = withInjected(pod, ended);
+      object['status'] = {
+        phase: containerStatuses.length > ended.length ? 'Running' : 'Succeeded',
+        initContainerStatuses: injectedInit(pod),
+        containerStatuses,
+      };
     });
   }
 
@@ -205,7 +221,7 @@ export class FakeKubelet {
       }
       status.containerStatuses = withInjected(pod, [
         {
-          name: 'etcd',
+          name: isImageTrial(pod) ? IMAGE_TRIALS[0] : 'etcd',
           image: imageOf(pod),
           restartCount: 0,
           state: cannot,
@@ -305,6 +321,11 @@ function imageOf(pod: KubeObject): string {
 /** The container that unpacks a backup, in a pod that is none of a member. */
 function restoring(pod: KubeObject): { readonly args: string[] } | undefined {
   return (pod['spec'] as PodSpec).initContainers?.find(({ name }) => name === 'restore');
+}
+
+/** Whether the pod shows that images can be pulled. */
+function isImageTrial(pod: KubeObject): boolean {
+  return (pod['spec'] as PodSpec).containers.some(({ name }) => name === IMAGE_TRIALS[0]);
 }
 
 /** Whether the pod takes over the data of a survivor. */

@@ -2,7 +2,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { withDefaults } from '../../../api/defaults/etcd-cluster.ts';
 import { parseQuantity } from '../../../api/values/quantity.ts';
-import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import type { EtcdCluster, EtcdRestore } from '../../../api/schemas/types.ts';
 import type { KubeObject, WritableObject } from '../../../kube/port.ts';
 import { seedBudget } from '../../../objects/budget.ts';
 import { memberClaim } from '../../../objects/claim.ts';
@@ -15,7 +15,9 @@ import { readRestore } from '../../resource/etcd-restore.ts';
 import type { ClusterRef } from '../../runtime/cluster-reference.ts';
 import type { Dependencies } from '../../runtime/dependencies.ts';
 import { preconditionChanged } from '../../runtime/failures.ts';
+import type { WaitOutcome } from '../../runtime/poll.ts';
 import { placeOf, resourcesOf } from '../../runtime/pod-placement.ts';
+import { tryImages } from './image-trial.ts';
 import { seedPodOf, startedSeed, survivorPodOf, volumeOwner } from './seed-objects.ts';
 import { tryObjects } from './trial.ts';
 
@@ -23,7 +25,8 @@ import { tryObjects } from './trial.ts';
  * Tries what the restore will create, by the builders that will make it. Once the first member is being stopped the restore continues
  * whatever is said: what stands in its way then is shown, and an abort leads back.
  * @param service the client Service, which stays
- * @throws what the API server would refuse
+ * @returns notYet: an image is still being pulled
+ * @throws what the API server would refuse, and images that cannot be pulled
  */
 export async function tryRestore(
   deps: Dependencies,
@@ -37,60 +40,74 @@ export async function tryRestore(
     readonly step: StepOf<'fenceMembers'>;
     readonly service: KubeObject | undefined;
   },
-): Promise<void> {
+): Promise<WaitOutcome> {
   const left = await podsLeft(deps.kube, ref, pods);
   // Clients are kept out first; a pod alone may be on its way for another reason, such as an eviction.
   const isOpen = service !== undefined && !keepsClientsOut(service);
   const isBegun = !isOpen && left.some(({ metadata }) => metadata.deletionTimestamp !== undefined);
-  if (trial === undefined || pods.length === 0 || isBegun) return;
+  if (trial === undefined || pods.length === 0 || isBegun) return 'done';
   const { incarnation, storage, version } = trial;
   const status = { ...cluster.status, incarnation, storage, currentVersion: version };
   const next = { ...cluster, status };
-  if (incarnation.restore?.returned === true) return tryReturn(deps, { cluster: next, service, gone: left });
   const restore = await readRestore(deps.kube, { ...trial.restore, namespace: ref.namespace });
   if (restore === undefined) throw preconditionChanged(`EtcdRestore ${trial.restore.name} is gone`);
-  const member = seedName(trial);
-  const step = { member, token: incarnation.token };
-  const owner = volumeOwner(restore);
-  const volume =
-    restore.spec.survivor === undefined
-      ? claimStorePod(owner, {
-          image: await deps.ownImage(),
-          claim: member,
-          place: placeOf(next),
-          resources: resourcesOf(next),
-        })
-      : await survivorPodOf(deps, { cluster: next, restore, step });
-  const objects = [
-    peerService(next),
-    ...(service === undefined ? [clientService(next)] : []),
-    seedBudget(next),
-    claimOf(next, trial),
-    claimStoreSecret(owner, {}),
-    volume,
-    await seedPodOf(deps, { cluster: next, restore, step }),
-    startedSeed(next, step),
-  ];
-  await tryObjects(deps.kube, { objects, gone: left });
-  await tryRoom(deps, { object: allClaims(next, trial), gone: [] });
-  // The backup is read through another pod of this kind, while this one takes it.
-  if (restore.status?.source?.location.startsWith('file://') === true)
-    await tryRoom(deps, { object: twice(volume), gone: left });
+  const of = { cluster: next, service, gone: left };
+  await (incarnation.restore?.returned === true
+    ? tryReturn(deps, of)
+    : tryMaking(deps, { ...of, restore, trial }));
+  // Where no quorum serves, nothing is taken from anybody by stopping what is left.
+  if (restore.spec.survivor !== undefined) return 'done';
+  return tryImages(deps, { cluster: next, restore, member: seedName(trial), gone: left });
 }
 
-/** The members that start again are tried: their claims are there. */
-async function tryReturn(
+interface Trying {
+  /** As it is when the incarnation is recorded. */
+  readonly cluster: EtcdCluster;
+  readonly service: KubeObject | undefined;
+  readonly gone: readonly KubeObject[];
+}
+
+/** What is made of a backup, or of a survivor. */
+async function tryMaking(
   deps: Dependencies,
   {
     cluster,
     service,
     gone,
-  }: {
-    readonly cluster: EtcdCluster;
-    readonly service: KubeObject | undefined;
-    readonly gone: readonly KubeObject[];
-  },
+    restore,
+    trial,
+  }: Trying & { readonly restore: EtcdRestore; readonly trial: Trial },
 ): Promise<void> {
+  const step = { member: seedName(trial), token: trial.incarnation.token };
+  const owner = volumeOwner(restore);
+  const volume =
+    restore.spec.survivor === undefined
+      ? claimStorePod(owner, {
+          image: await deps.ownImage(),
+          claim: step.member,
+          place: placeOf(cluster),
+          resources: resourcesOf(cluster),
+        })
+      : await survivorPodOf(deps, { cluster, restore, step });
+  const objects = [
+    peerService(cluster),
+    ...(service === undefined ? [clientService(cluster)] : []),
+    seedBudget(cluster),
+    claimOf(cluster, trial),
+    claimStoreSecret(owner, {}),
+    volume,
+    await seedPodOf(deps, { cluster, restore, step }),
+    startedSeed(cluster, step),
+  ];
+  await tryObjects(deps.kube, { objects, gone });
+  await tryRoom(deps, { object: allClaims(cluster, trial), gone: [] });
+  // The backup is read through another pod of this kind, while this one takes it.
+  if (restore.status?.source?.location.startsWith('file://') === true)
+    await tryRoom(deps, { object: twice(volume), gone });
+}
+
+/** The members that start again are tried: their claims are there. */
+async function tryReturn(deps: Dependencies, { cluster, service, gone }: Trying): Promise<void> {
   const { token = '', members = [] } = cluster.status?.incarnation ?? {};
   const pods = members.map(({ name }) => startedSeed(cluster, { member: name, token }));
   const objects = [peerService(cluster), ...(service === undefined ? [clientService(cluster)] : []), ...pods];

@@ -83,7 +83,7 @@ export async function inspectionPodOf(
 }
 
 /** With which images, where, and with how much such a pod runs. */
-async function runningAs(deps: Pick<Dependencies, 'ownImage'>, cluster: EtcdCluster) {
+export async function runningAs(deps: Pick<Dependencies, 'ownImage'>, cluster: EtcdCluster) {
   const { repository } = withDefaults(cluster.spec, { version: cluster.status?.currentVersion });
   return {
     images: { operator: await deps.ownImage(), etcd: etcdImage(repository, seedVersion(cluster)) },

@@ -5,6 +5,7 @@ import type { KubeObject, ObjectRef } from '../../../kube/port.ts';
 import { refTo } from '../../../kube/resources.ts';
 import { seedBudget } from '../../../objects/budget.ts';
 import { memberClaim } from '../../../objects/claim.ts';
+import type { imageTrialPod } from '../../../objects/image-trial-pod.ts';
 import type { seedPod } from '../../../objects/seed-pod.ts';
 import { peerService } from '../../../objects/services.ts';
 import type { inspectionPod, survivorPod } from '../../../objects/survivor-pod.ts';
@@ -52,7 +53,11 @@ export async function recordSeeding(
 /** Creates a pod that helps the restore, if it is not there. */
 export async function createHelper(
   { kube }: Dependencies,
-  pod: ReturnType<typeof seedPod> | ReturnType<typeof survivorPod> | ReturnType<typeof inspectionPod>,
+  pod:
+    | ReturnType<typeof seedPod>
+    | ReturnType<typeof survivorPod>
+    | ReturnType<typeof inspectionPod>
+    | ReturnType<typeof imageTrialPod>,
 ): Promise<void> {
   const { metadata } = pod;
   const found = await kube.get(refTo(pod));
