@@ -61,7 +61,10 @@ export const inspectSurvivor: Perform<'inspectSurvivor', WaitOutcome> = async (d
   await deps.kube.delete(pod, { gracePeriodSeconds: 1 });
   const failure = end?.failure ?? trouble;
   if (failure !== undefined)
-    throw finalFailure('InspectionFailed', `the data of ${step.member} could not be inspected: ${failure}`);
+    throw finalFailure(
+      'InspectionFailed',
+      `the data of ${step.member} could not be inspected: ${failure}. Its volume is as it was, and the operator tries again. Correct what keeps pod ${pod.name} from working; if its data cannot be read, recover from another member and name its id with "kubectl etcd recover --give-up"`,
+    );
   await recordInspection(deps, ref, { member: step.member, claimUid: step.claimUid, facts: end?.facts });
   return 'done';
 };

@@ -56,7 +56,7 @@ export async function writeThrough(
     if (error instanceof EtcdError && error.code === 'no-space')
       throw finalFailure(
         'WriteRefused',
-        `${name} refuses a write after NOSPACE was disarmed: ${error.message}`,
+        `${name} refuses a write after NOSPACE was disarmed: ${error.message}. etcd raises the alarm again, and the next pass says in Progressing what makes room`,
       );
     throw error;
   }
