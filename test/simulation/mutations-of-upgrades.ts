@@ -157,7 +157,13 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     returns(failedMember, undefined),
   ),
   without('what failed is tried again and again', 'imageIsMissing', returns(stoppedBy, undefined)),
-  without('members go back after the point of no return', 'mindIsChangedTooLate', returns(canGoBack, true)),
+  without(
+    'members go back after the point of no return',
+    'mindIsChangedTooLate',
+    returns(canGoBack, true),
+    // Else it would be a downgrade, which etcd is asked for.
+    returns(downgradeStep, undefined),
+  ),
   without('a supervised upgrade asks nobody', 'upgradeIsSupervised', returns(consented, {})),
   without(
     'an upgrade that is to have a backup has none',
