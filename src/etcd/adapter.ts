@@ -17,7 +17,7 @@ import {
 } from './port.ts';
 import { plausibleList, plausibleStatus } from './plausible.ts';
 import { snapshotCall } from './snapshot-call.ts';
-import { readReception } from './snapshot-reception.ts';
+import { isReceiving, memoryInUse, readMetrics } from './member-metrics.ts';
 import { type TokenSource, tokenSource, withToken } from './token.ts';
 import { readVersion } from './version.ts';
 
@@ -38,7 +38,7 @@ export type EtcdDeadlines = {
   readonly hashKv: number;
   readonly version: number;
   /** Of the page of its metrics. */
-  readonly reception: number;
+  readonly metrics: number;
   /** Goes through the log. */
   readonly disarm: number;
   /** A few dozen reads of one key, and two walks over the index. */
@@ -60,7 +60,7 @@ export const DEFAULT_DEADLINES: EtcdDeadlines = {
   downgrade: 8_000,
   hashKv: 300_000,
   version: 2_000,
-  reception: 2_000,
+  metrics: 2_000,
   disarm: 5_000,
   history: 15_000,
   compact: 1_800_000,
@@ -173,7 +173,15 @@ class DialledMember implements EtcdMember {
   }
 
   receivesSnapshot(): Promise<boolean> {
-    return this.#call('reception', deadline => readReception(this.#target.host, deadline));
+    return this.#call('metrics', async deadline =>
+      isReceiving(await readMetrics(this.#target.host, deadline)),
+    );
+  }
+
+  memoryInUse(): Promise<number | undefined> {
+    return this.#call('metrics', async deadline =>
+      memoryInUse(await readMetrics(this.#target.host, deadline)),
+    );
   }
 
   addLearner(peerUrl: string): Promise<{ readonly id: string }> {

@@ -48,6 +48,8 @@ export interface EtcdMember {
   version(): Promise<MemberVersion>;
   /** Whether the database of the leader comes in now: meanwhile the member answers nothing else. */
   receivesSnapshot(): Promise<boolean>;
+  /** How many bytes its process needs at least as it is, without pages of its database file; undefined when it does not say. */
+  memoryInUse(): Promise<number | undefined>;
   /**
    * Adds a learner and resolves to its id; ask the leader. Not idempotent: an unknown outcome (`unreachable`,
    * `timeout`) is found out by listing the members and looking for the peer URL.

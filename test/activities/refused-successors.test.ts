@@ -140,3 +140,40 @@ describe('a member that is not known to be lost, and that a user wants replaced'
     expect(voters(world)).toHaveLength(3);
   });
 });
+
+describe('a memory limit that is lowered', () => {
+  const limited = (memory: string) => ({ pod: { resources: { limits: { memory } } } });
+  const limits = (world: OperatorWorld) =>
+    world.kube.all('Pod').map(pod => containerNamed(pod, ETCD_CONTAINER)?.resources?.limits?.['memory']);
+
+  it('below what a member has in use stops nobody, and is said with both numbers', async () => {
+    const world = await running(limited('512Mi'));
+    const lives = livesOf(world);
+    world.etcd.memoryInUse = 300 * 1024 ** 2;
+    await edit(world, limited('256Mi'));
+    expect((await failuresOf(world)).at(-1)).toContain(
+      'spec.pod.resources.limits.memory is 256Mi, and example-0 has 300.0 MiB in use without its database file',
+    );
+    expect(livesOf(world)).toEqual(lives);
+
+    world.etcd.memoryInUse = 100 * 1024 ** 2;
+    await failuresOf(world);
+    await world.run();
+    expect(limits(world)).toEqual(['256Mi', '256Mi', '256Mi']);
+  });
+
+  it('of a member that does not say what it needs is rolled out, and so is a higher one', async () => {
+    const world = await running(limited('256Mi'));
+    world.etcd.memoryInUse = 300 * 1024 ** 2;
+    await edit(world, limited('384Mi'));
+    await world.run();
+    await world.run();
+    expect(limits(world)).toEqual(['384Mi', '384Mi', '384Mi']);
+    world.etcd.memoryInUse = undefined;
+    world.now += 600_000;
+    await edit(world, limited('128Mi'));
+    await world.run();
+    await world.run();
+    expect(limits(world)).toEqual(['128Mi', '128Mi', '128Mi']);
+  });
+});

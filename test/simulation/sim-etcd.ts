@@ -482,6 +482,7 @@ export class SimEtcd {
           return { server: version, cluster: said(agreed), storage, downgrade };
         }),
       receivesSnapshot: async () => this.processes.get(host)?.receiving === true,
+      memoryInUse: async () => 30 * 1024 ** 2,
       addLearner: url => call('membership', asked => this.#add(asked, url)),
       promote: id => call('membership', asked => this.#promote(asked, id)),
       removeMember: id => call('membership', asked => this.#remove(asked, id)),

@@ -1,5 +1,4 @@
 /** Why a container ended, in words: what its kubelet and the kernel say of it, else its own last words. Pure. */
-import type { KubeObject } from '../../kube/port.ts';
 import { containerNamed, type StateReason } from '../../objects/containers.ts';
 import { terminationReason } from './termination-message.ts';
 
@@ -15,7 +14,7 @@ export interface Memory {
 }
 
 /** What the pod's container of this name may use. */
-export function memoryOf(pod: KubeObject, container: string): Memory {
+export function memoryOf(pod: Parameters<typeof containerNamed>[0], container: string): Memory {
   return { limit: containerNamed(pod, container)?.resources?.limits?.['memory'] };
 }
 

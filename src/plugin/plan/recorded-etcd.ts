@@ -95,6 +95,7 @@ function silent(why: string): EtcdMember {
     hashKv: refuse,
     version: refuse,
     receivesSnapshot: refuse,
+    memoryInUse: refuse,
     addLearner: refuse,
     promote: refuse,
     removeMember: refuse,

@@ -203,6 +203,7 @@ export class FakeEtcd implements EtcdPort {
       hashKv: revision => call('hashKv', asked => hashOf(asked, revision)),
       version: () => call('version', versionOf),
       receivesSnapshot: () => Promise.resolve(this.receiving.has(target.host)),
+      memoryInUse: () => Promise.resolve(this.memoryInUse),
       addLearner: peerUrl => call('membership', asked => addLearner(asked, peerUrl)),
       promote: memberId => call('membership', asked => promote(asked, memberId)),
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
@@ -222,6 +223,8 @@ export class FakeEtcd implements EtcdPort {
   }
 
   /** Hosts of members to which the leader sends its database. */
+  /** What each process needs at least, in bytes. */
+  memoryInUse: number | undefined = 30 * 1024 ** 2;
   readonly receiving = new Set<string>();
 
   /** The content of the next snapshots; a test changes it, or makes it fail midway. */

@@ -1,5 +1,16 @@
+import type { EtcdCluster } from '../../../api/schemas/types.ts';
+import { messageOf } from '../../../api/values/message-of.ts';
+import { parseQuantity } from '../../../api/values/quantity.ts';
+import { bytes } from '../../../api/values/sizes.ts';
 import type { KubeObject } from '../../../kube/port.ts';
+import { ETCD_CONTAINER } from '../../../objects/containers.ts';
+import type { ManifestObject } from '../../../objects/manifest.ts';
 import { memberPod } from '../../../objects/pod.ts';
+import { onMember } from '../../cluster/leader.ts';
+import { memoryOf } from '../../observe/container-exit.ts';
+import { clusterFacts } from '../../observe/observe.ts';
+import { podFacts } from '../../observe/pod-facts.ts';
+import { finalFailure } from '../../runtime/failures.ts';
 import type { Dependencies } from '../../runtime/dependencies.ts';
 import { readLivingCluster } from '../../resource/etcd-cluster.ts';
 import type { ClusterRef } from '../../runtime/cluster-reference.ts';
@@ -34,4 +45,37 @@ export async function dryRunCreatePod(
     image,
   });
   await tryObjects(deps.kube, { objects: [next], gone: [pod] });
+  await tryMemory(deps, ref, { cluster, pod, next });
+}
+
+/**
+ * A memory limit that is lowered below what the member needs as it runs now is not given to it: the kernel would end it again and again (issue L5).
+ * One that does not say what it needs is not held up.
+ */
+async function tryMemory(
+  deps: Dependencies,
+  { uid }: ClusterRef,
+  {
+    cluster,
+    pod,
+    next,
+  }: { readonly cluster: EtcdCluster; readonly pod: KubeObject; readonly next: ManifestObject },
+): Promise<void> {
+  const [before, limit] = [pod, next].map(each => memoryOf(each, ETCD_CONTAINER).limit);
+  const most = parseQuantity(limit ?? '');
+  const isLower = most !== undefined && most < (parseQuantity(before ?? '') ?? Number.POSITIVE_INFINITY);
+  if (!isLower) return;
+  const situation = { cluster: clusterFacts(cluster), pods: [podFacts(pod, uid)] };
+  const { name } = pod.metadata;
+  const needed = await onMember(deps, situation, { member: name, ask: asked => asked.memoryInUse() }).catch(
+    (error: unknown) => {
+      deps.logger.info('not known how much memory a member needs', { name, error: messageOf(error) });
+      return undefined;
+    },
+  );
+  if (needed === undefined || needed <= most) return;
+  throw finalFailure(
+    'WouldBeRefused',
+    `spec.pod.resources.limits.memory is ${limit}, and ${name} has ${bytes(needed)} in use without its database file: the kernel would end it again and again, so nothing was changed. Set the limit to at least twice that, or to ${before ?? 'none'} again`,
+  );
 }

@@ -1,7 +1,4 @@
-/**
- * Whether a member receives the database of the leader. It serves no client before it has all of it, so only its metrics show it, which are
- * served from its start on (server/embed/etcd.go of etcd).
- */
+/** What only the metrics of a member say. They are served from its start on (server/embed/etcd.go of etcd). */
 import { type IncomingMessage, request } from 'node:http';
 import { METRICS_PORT } from '../api/names.ts';
 import { EtcdError } from './port.ts';
@@ -11,24 +8,39 @@ const MOST_CHARACTERS = 4 * 1024 * 1024;
 /** Of each sender how many snapshots come in now (server/etcdserver/api/rafthttp/metrics.go). */
 const INCOMING = /^etcd_network_snapshot_receive_inflights_total(?:\{[^}]*\})? (\S+)$/gm;
 
-/** Asks the metrics of the member at this address. Fails with an EtcdError; `deadline` is in milliseconds since 1970. */
-export async function readReception(
+/** What Go's runtime has in use that the kernel cannot take back: the pages of the database file are not part of it. */
+const HEAP = /^go_memstats_(?:heap|stack)_inuse_bytes (\S+)$/gm;
+
+/**
+ * Asks the metrics of the member at this address. Fails with an EtcdError.
+ * @param deadline milliseconds since 1970
+ */
+export async function readMetrics(
   host: string,
   deadline: number,
   port: number = METRICS_PORT,
-): Promise<boolean> {
+): Promise<string> {
   const signal = AbortSignal.timeout(Math.max(1, deadline - Date.now()));
   try {
-    return isReceiving(await read({ host, port, signal }));
+    return await read({ host, port, signal });
   } catch (error) {
     const message = `metrics of the member at ${host} failed: ${error instanceof Error ? error.message : ''}`;
     throw new EtcdError(signal.aborted ? 'timeout' : 'unreachable', message);
   }
 }
 
-/** @param page of a member, in Prometheus' text format */
+/**
+ * Whether the member receives the database of the leader. It serves no client before it has all of it.
+ * @param page of a member, in Prometheus' text format
+ */
 export function isReceiving(page: string): boolean {
   return [...page.matchAll(INCOMING)].some(([, value]) => Number(value) > 0);
+}
+
+/** How many bytes the member's process needs at least as it is; undefined when the page does not say. */
+export function memoryInUse(page: string): number | undefined {
+  const found = [...page.matchAll(HEAP)].map(([, value]) => Number(value));
+  return found.length === 2 ? found.reduce((sum, each) => sum + each, 0) : undefined;
 }
 
 function read(at: {
