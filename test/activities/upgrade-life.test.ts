@@ -164,6 +164,8 @@ describe('a newer patch', LONG, () => {
         ],
       };
     });
+    const fallen = [...(world.etcd.clusters[0]?.processes ?? [])].find(({ name }) => name === member);
+    world.etcd.stop(fallen?.host ?? '');
     world.kubelet.asleep = true;
     world.now += 60_000;
     expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'UpgradeFailed' });

@@ -4,6 +4,7 @@ import { timestamp } from '../../../api/values/time.ts';
 import type { UpgradeFailure } from '../../../api/schemas/types.ts';
 import type { Decision, Obstacle } from '../../model/decision.ts';
 import { hasEnded, memberNames } from '../../model/member-names.ts';
+import type { AnsweredProbe } from '../../model/member-probe.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import { runs } from './goal.ts';
@@ -35,11 +36,16 @@ export function failedMember(situation: Situation, { from, to }: Goal): PodFacts
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = situation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
-    if (answer?.read.ok === true && answer.version === pod.version) return false;
+    if (serves(answer, pod)) return false;
     return (
       (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
     );
   });
+}
+
+/** Whether the member answers reads with the version that its pod is meant to run. */
+function serves(answer: AnsweredProbe | undefined, { version }: PodFacts): boolean {
+  return answer?.read.ok === true && answer.version === version;
 }
 
 function isNoFaultOfTheVersion(pod: PodFacts): boolean {
