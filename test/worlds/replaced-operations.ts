@@ -37,6 +37,8 @@ export interface ReplacedOperation {
   readonly isOfRestore?: true;
   /** It fails, and every member runs this version in the end. */
   readonly rollsBackTo?: string;
+  /** The workflow of an EtcdRestore does the rest. */
+  readonly handsOver?: true;
   /** It ends with another cluster than that which there was. */
   readonly isOther?: true;
 }
@@ -90,8 +92,10 @@ export const REPLACED_OPERATIONS: Readonly<
         world.requestRecovery();
       },
       step: 'requestRecovery',
+      // It is all that there is to do.
+      dies: true,
       isDone: world => world.names('EtcdRestore').length === 1,
-      isOther: true,
+      handsOver: true,
     },
   ],
   createCluster: [
