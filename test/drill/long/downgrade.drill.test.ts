@@ -80,8 +80,9 @@ test(
   async () => {
     await edit({ version: '3.5.35' });
     expect(await blocked('SkipsMinor')).toContain('Set spec.version to 3.6.16 first');
+    await edit({ version: '3.7.3' });
     const down = await drill('3.7.3 → 3.6.16 → 3.5.35', async () => {
-      await edit({ upgrade: { allowIntermediateVersions: true } });
+      await edit({ version: '3.5.35', upgrade: { allowIntermediateVersions: true } });
       await arrive('3.5.35', LONG_MS);
     });
     expect(down.verdict.failedForGood).toBe(0);
