@@ -7,6 +7,7 @@ import { OPERATION_NAMES } from '../api/operations.ts';
 import { OPERATIONS, PLANNERS, rowOf } from './operations/index.ts';
 import { clientRoutingSteps, isWithdrawnOnly } from './operations/repair/client-routing.ts';
 import { closingSteps } from './operations/repair/closing.ts';
+import { beforeJoin } from './operations/upgrade/descent.ts';
 import {
   withSubject,
   type Decision,
@@ -43,7 +44,7 @@ export function decide(situation: Situation): Decision {
 function firstDecision(situation: Situation): Stopped {
   let passedOver: Stopped | undefined;
   for (const planner of PLANNERS) {
-    const wanted = asRestore(planner(situation), situation);
+    const wanted = asRestore(beforeJoin(situation, planner(situation)), situation);
     if (wanted === undefined) continue;
     const decision = unlessStopped(wanted, situation);
     const isStopped = wanted.kind === 'operate' && decision.kind === 'blocked';

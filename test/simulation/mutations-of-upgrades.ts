@@ -19,6 +19,7 @@ import { backUpFirst } from '../../src/planner/operations/upgrade/backup.ts';
 import { consented } from '../../src/planner/operations/upgrade/consent.ts';
 import { needsExtraRestart } from '../../src/planner/operations/upgrade/extra-restart.ts';
 import {
+  beforeJoin,
   downgradeStep,
   stepAfterStop,
   strangeDowngrade,
@@ -144,6 +145,11 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
     'a downgrade stays enabled when it is asked for no more',
     'downgradeIsCancelledInTheMiddle',
     withoutCancelling,
+  ),
+  without(
+    'a member is added while a downgrade is enabled',
+    'memberIsLostOnTheWayDown',
+    instead(beforeJoin, () => (_, decision) => decision),
   ),
   without('what is left of a downgrade stays', 'downgradeIsLeftOver', withoutCancelling),
   without(

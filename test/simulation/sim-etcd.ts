@@ -384,6 +384,7 @@ export class SimEtcd {
     if (members === undefined)
       return 'cannot fetch cluster info from peer urls: could not retrieve cluster information from the given URLs';
     if (members.rows.length !== initial.length) return 'error validating peerURLs: member count is unequal';
+    if (this.#askPeers(others)?.isDowngrading === true) return 'incompatible with current running cluster';
     const row = members.rows.find(candidate => candidate.peerUrl === own.peerUrl);
     if (row === undefined) return 'error validating peerURLs: unmatched member';
     Object.assign(disk, {
@@ -431,12 +432,16 @@ export class SimEtcd {
     return undefined;
   }
 
-  #askPeers(urls: readonly string[]): { members: Members; clusterId: string } | undefined {
+  #askPeers(
+    urls: readonly string[],
+  ): { members: Members; clusterId: string; isDowngrading: boolean } | undefined {
     for (const process of this.processes.values()) {
       if (process.frozen || process.zone !== 0) continue;
       const members = membersOf(process.disk);
       const own = members.rows.find(row => row.id === process.memberId);
-      if (own !== undefined && urls.includes(own.peerUrl)) return { members, clusterId: process.clusterId };
+      const isDowngrading = downgradeOn(process.disk) !== '';
+      if (own !== undefined && urls.includes(own.peerUrl))
+        return { members, clusterId: process.clusterId, isDowngrading };
     }
     return undefined;
   }

@@ -30,8 +30,9 @@ export function isBefore(one: string, other: string): boolean {
 }
 
 /** The minor that the cluster has agreed on, as far as this disk has applied its log; empty before. */
-export function agreedOn({ log, commit }: Disk): string {
-  return log[commit - 1]?.agreed ?? '';
+export function agreedOn({ log, commit, snapshotAt }: Disk): string {
+  // One that takes in a snapshot has applied nothing before it.
+  return commit < snapshotAt ? '' : (log[commit - 1]?.agreed ?? '');
 }
 
 /** The minor to which a downgrade is enabled, as far as this disk has applied its log; empty: to none. */
@@ -103,5 +104,8 @@ export function oldest(members: readonly (Process | undefined)[]): string | unde
 /** From 3.6 on a member brings its data to the minor that the cluster has agreed on. */
 export function migrate({ disk, version }: Process): void {
   const agreed = agreedOn(disk);
-  if (agreed !== '' && !isBefore(minor(version), '3.6')) disk.storage = agreed;
+  if (agreed === '' || isBefore(minor(version), '3.6')) return;
+  // A downgrade leaves what was before it behind a snapshot (etcd, server/etcdserver/server.go, ForceSnapshot).
+  if (disk.storage !== '' && isBefore(agreed, disk.storage)) disk.snapshotAt = disk.commit;
+  disk.storage = agreed;
 }

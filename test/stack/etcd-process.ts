@@ -221,9 +221,10 @@ export class EtcdProcessCluster {
     return cluster;
   }
 
-  /** Adds a learner to the member list and starts it; does not wait until it serves. */
-  async addLearner(): Promise<EtcdProcess> {
+  /** Adds a learner to the member list and starts it, with the release of the others at first or with this one; does not wait until it serves. */
+  async addLearner(version?: string): Promise<EtcdProcess> {
     const learner = await this.#create();
+    if (version !== undefined) learner.useBinary(await etcdBinary(version));
     await this.#addToList(learner.peerUrl);
     const initial = this.members.map(member => `${member.name}=${member.peerUrl}`).join(',');
     learner.start([`--initial-cluster=${initial}`, '--initial-cluster-state=existing']);

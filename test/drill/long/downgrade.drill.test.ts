@@ -125,7 +125,13 @@ test(
       await poll(async () => (await versions()).every(version => version === '3.7.3'), {
         timeoutMs: 60_000,
       });
-      await poll(async () => !(await saidByEtcd(`${at.name}-0`)).enabled, { timeoutMs: 60_000 });
+      // Its container may be about to start again.
+      const isEnabled = () =>
+        saidByEtcd(`${at.name}-0`).then(
+          ({ enabled }) => enabled,
+          () => true,
+        );
+      await poll(async () => !(await isEnabled()), { timeoutMs: 60_000 });
       await edit({ version: '3.7.3' });
       await arrive('3.7.3');
     });

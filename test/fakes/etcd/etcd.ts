@@ -273,6 +273,7 @@ export class FakeEtcd implements EtcdPort {
     if (cluster.rows.length !== initial.length) {
       return 'error validating peerURLs: member count is unequal';
     }
+    if (cluster.downgrade !== '') return 'incompatible with current running cluster';
     const row = cluster.rows.find(candidate => candidate.peerUrls.includes(ownUrl));
     return row === undefined ? 'error validating peerURLs: unmatched member' : { cluster, id: row.id };
   }

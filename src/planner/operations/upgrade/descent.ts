@@ -6,7 +6,7 @@
  */
 import { compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
 import { DOWNGRADE_REFERENCE } from '../../../api/versions/table.ts';
-import type { Decision, Obstacle, Step } from '../../model/decision.ts';
+import { type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { goesDown } from './goal.ts';
@@ -14,6 +14,9 @@ import { isLowered } from './path.ts';
 
 /** From this release on a member knows etcd's downgrade well enough to be asked for it. */
 const ASKED_SINCE = '3.6.0';
+
+/** What leads to a member that is new to the cluster. */
+const JOINING: readonly Step['kind'][] = ['addLearner', 'createMember'];
 
 /** What etcd is asked before the next member is touched, so that this one can start; undefined when it can. */
 export function downgradeStep(situation: Situation, goal: Goal): Step | undefined {
@@ -28,6 +31,19 @@ export function downgradeStep(situation: Situation, goal: Goal): Step | undefine
 export function stepAfterStop(situation: Situation, goal: Goal): Step | undefined {
   const isBegun = situation.members.some(({ pod }) => minorOf(pod?.version ?? '') === minorOf(goal.to));
   return goesDown(goal) && !isBegun ? cancellation(situation, goal) : undefined;
+}
+
+/**
+ * etcd lets no new member join while a downgrade is enabled, of whatever release ("incompatible with current running cluster": watched on 3.6.16
+ * and 3.7.3). It is cancelled before one is added, and enabled again when all are voters: etcd keeps the cluster at the older minor meanwhile if a
+ * member runs that, and the new one starts with the newer release.
+ */
+export function beforeJoin(situation: Situation, decision: Decision | undefined): Decision | undefined {
+  const { goal } = situation;
+  const joins = decision?.kind === 'operate' && JOINING.includes(decision.step.kind);
+  if (!joins || goal.kind !== 'go') return decision;
+  const step = cancellation(situation, goal);
+  return step === undefined ? decision : operate(decision.operation, [step]);
 }
 
 /** Until it is cancelled etcd keeps the cluster at the older minor, whatever the members run. Another one's is left alone. */
