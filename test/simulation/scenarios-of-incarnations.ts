@@ -55,13 +55,6 @@ function keptClaims({ world }: ScriptedWorld, { token }: Before) {
     .filter(({ metadata }) => metadata.annotations?.[ANNOTATION_INCARNATION] === token);
 }
 
-/** Every process of the operator dies, and Temporal forgets everything. */
-function loseOperator({ world }: ScriptedWorld): void {
-  for (const attempt of world.calls.attempts) world.calls.kill(attempt);
-  world.operator.begin();
-  for (const restore of world.restores.values()) restore.begin();
-}
-
 const STEPS: readonly Step['kind'][] = [
   'fenceMembers',
   'switchIncarnation',
@@ -82,7 +75,7 @@ export const incarnationScenarios = {
       for (const kind of STEPS) {
         await scripted.about(kind);
         await scripted.pass(scripted.world.random.below(10));
-        loseOperator(scripted);
+        scripted.loseOperator();
       }
       await returned(scripted, name);
       await runs(scripted, to);

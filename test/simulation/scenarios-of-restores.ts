@@ -27,6 +27,24 @@ async function backedUp(scripted: ScriptedWorld): Promise<string> {
   return path;
 }
 
+/** The same of 3.5, whose members run 3.6 by now. The path of the backup from before. */
+async function upgradedSince(scripted: ScriptedWorld): Promise<string> {
+  scripted.world.edit({ version: '3.5.35' });
+  const path = await backedUp(scripted);
+  scripted.world.edit({ version: '3.6.16' });
+  await scripted.until('every member runs 3.6.16', () => allRun(scripted, '3.6.16'));
+  return path;
+}
+
+/** Nothing is left to do, and every member serves with this version. */
+function allRun({ world }: ScriptedWorld, version: string): boolean {
+  const processes = [...world.etcd.processes.values()];
+  return (
+    world.decision.kind === 'idle' &&
+    processes.every(process => process.version === version && process.serves)
+  );
+}
+
 function clusterID(scripted: ScriptedWorld): string {
   const { clusterID: id = '' } = (scripted.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
   return id;
@@ -46,13 +64,6 @@ async function succeeded(scripted: ScriptedWorld): Promise<void> {
 async function asBefore(scripted: ScriptedWorld, before: string): Promise<void> {
   await scripted.rest();
   if (scripted.leader().clusterId !== before) throw new Breach('another cluster is there than before');
-}
-
-/** Every process of the operator dies, and Temporal forgets everything. */
-function loseOperator({ world }: ScriptedWorld): void {
-  for (const attempt of world.calls.attempts) world.calls.kill(attempt);
-  world.operator.begin();
-  for (const restore of world.restores.values()) restore.begin();
 }
 
 const STEPS: readonly Step['kind'][] = [
@@ -132,7 +143,7 @@ export const restoreScenarios = {
       await scripted.about(kind);
       // The next one is still to come.
       await scripted.pass(scripted.world.random.below(10));
-      loseOperator(scripted);
+      scripted.loseOperator();
     }
     await succeeded(scripted);
   },
@@ -166,13 +177,7 @@ export const restoreScenarios = {
   /** The new minor is not what was hoped for: the cluster goes back to the version and the data of before. */
   async upgradeIsRolledBack(scripted: ScriptedWorld) {
     const { world } = scripted;
-    world.edit({ version: '3.5.35' });
-    const path = await backedUp(scripted);
-    const runs = (version: string) => () =>
-      world.decision.kind === 'idle' &&
-      [...world.etcd.processes.values()].every(process => process.version === version && process.serves);
-    world.edit({ version: '3.6.16' });
-    await scripted.until('every member runs 3.6.16', runs('3.6.16'));
+    const path = await upgradedSince(scripted);
     await scripted.pass(A_WHILE);
     const before = scripted.leader().clusterId;
     world.edit({ version: '3.5.35' });
@@ -184,19 +189,13 @@ export const restoreScenarios = {
       return scripted.restored().phase === 'Succeeded';
     });
     await scripted.rest();
-    if (!runs('3.5.35')()) throw new Breach('the members do not run 3.5.35');
+    if (!allRun(scripted, '3.5.35')) throw new Breach('the members do not run 3.5.35');
   },
 
   /** Nobody is stopped for a version whose image cannot be pulled. */
   async imageOfARestoreIsMissing(scripted: ScriptedWorld) {
     const { world } = scripted;
-    world.edit({ version: '3.5.35' });
-    const path = await backedUp(scripted);
-    const runs = (version: string) => () =>
-      world.decision.kind === 'idle' &&
-      [...world.etcd.processes.values()].every(process => process.version === version && process.serves);
-    world.edit({ version: '3.6.16' });
-    await scripted.until('every member runs 3.6.16', runs('3.6.16'));
+    const path = await upgradedSince(scripted);
     const before = scripted.leader().clusterId;
     world.kubelet.duds.set('3.5.34', 'missing');
     world.edit({ version: '3.5.34' });

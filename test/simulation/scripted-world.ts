@@ -187,6 +187,14 @@ export class ScriptedWorld {
     if (resource !== undefined) kube.change(resource, { status: {} });
   }
 
+  /** Every process of the operator dies, and Temporal forgets everything. */
+  loseOperator(): void {
+    const { calls, operator, restores } = this.world;
+    for (const attempt of calls.attempts) calls.kill(attempt);
+    operator.begin();
+    for (const restore of restores.values()) restore.begin();
+  }
+
   voters(): Row[] {
     return (this.world.invariants.truth.members()?.rows ?? []).filter(({ isLearner }) => !isLearner);
   }

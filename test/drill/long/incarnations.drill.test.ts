@@ -8,7 +8,7 @@ import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdRestore } from '../../../src/api/schemas/types.ts';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
-import { startJournal, type Written } from '../../stack/drill/journal.ts';
+import { startJournal, writeKeys, type Written } from '../../stack/drill/journal.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
@@ -45,16 +45,7 @@ const disks = async () =>
     .toSorted();
 const names = async () => (await podsOf(world, namespace, at.name)).map(({ metadata }) => metadata.name);
 
-/** Writes that many keys through the client Service, and gives what was acknowledged. */
-async function write(prefix: string): Promise<readonly Written[]> {
-  const journal = startJournal(world, at, prefix);
-  try {
-    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
-  } finally {
-    await journal.stop();
-  }
-  return journal.written();
-}
+const write = (prefix: string) => writeKeys(world, at, { prefix, count: WRITES });
 
 /** Of these writes, those that every member does not have as they were acknowledged. */
 async function lacking(prefix: string, written: readonly Written[]): Promise<readonly string[]> {

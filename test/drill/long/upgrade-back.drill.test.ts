@@ -5,7 +5,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
-import { startJournal, type Written } from '../../stack/drill/journal.ts';
+import { writeKeys } from '../../stack/drill/journal.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import { upgradesOf } from '../../stack/drill/versions.ts';
@@ -34,16 +34,7 @@ beforeAll(() => {
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
 const { arrive, cluster, edit } = upgradesOf({ at, world: () => world, kubectl });
 
-/** Writes that many keys through the client Service, and gives what was acknowledged. */
-async function write(prefix: string): Promise<readonly Written[]> {
-  const journal = startJournal(world, at, prefix);
-  try {
-    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
-  } finally {
-    await journal.stop();
-  }
-  return journal.written();
-}
+const write = (prefix: string) => writeKeys(world, at, { prefix, count: WRITES });
 
 async function stored(prefix: string): Promise<ReadonlyMap<string, string>> {
   const [endpoint = ''] = await readyEndpoints(world, namespace, at.name);

@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { World } from '../e2e.ts';
+import { poll } from '../poll.ts';
 import { DrillConnection } from './connection.ts';
 import type { Place } from './drill.ts';
 import type { StoredValue } from './history.ts';
@@ -22,6 +23,22 @@ export interface Journal {
 const EVERY_MS = 25;
 const LOOK_EVERY_MS = 250;
 const CALL_MS = 2_000;
+const PATIENT_MS = 240_000;
+
+/** Writes so many keys at least, and gives what was acknowledged. */
+export async function writeKeys(
+  world: World,
+  at: Place,
+  { prefix, count }: { readonly prefix: string; readonly count: number },
+): Promise<readonly Written[]> {
+  const journal = startJournal(world, at, prefix);
+  try {
+    await poll(async () => journal.written().length >= count, { timeoutMs: PATIENT_MS });
+  } finally {
+    await journal.stop();
+  }
+  return journal.written();
+}
 
 /** Begins to write. */
 export function startJournal(world: World, at: Place, prefix: string): Journal {
