@@ -113,6 +113,15 @@ export const downgradeScenarios = {
     const { name } = scripted.follower(1);
     scripted.takePod(name);
     scripted.takeClaim(name);
+    const { processes } = scripted.world.etcd;
+    await scripted.until('a member is added', () => {
+      const leader = [...processes.values()].find(({ isLeader }) => isLeader);
+      const isAdded = scripted.learner() !== undefined;
+      // etcd takes nobody then ("incompatible with current running cluster").
+      if (isAdded && leader !== undefined && downgradeOn(leader.disk) !== '')
+        throw new Breach('a member is added while a downgrade is enabled');
+      return isAdded;
+    });
     await reached(scripted, '3.6.16');
   },
 

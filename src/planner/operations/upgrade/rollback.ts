@@ -8,6 +8,7 @@ import type { Situation } from '../../model/situation.ts';
 import { usableClaim } from '../../checks/missing-pods.ts';
 import { changesBesidesImage } from '../../checks/pod-changes.ts';
 import { latestBackup } from '../../model/backups-of-cluster.ts';
+import { quorumSurvivesRestart } from '../../checks/preflight.ts';
 import { wouldLoseData } from './ephemeral.ts';
 import { allHaveRun, canGoBack } from './goal.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
@@ -75,10 +76,21 @@ export function afterFailure(situation: Situation, goal: Goal, failed: PodFacts)
     const message = `${why}. It is not rolled back: for ${from} it needs a new pod (${change}), and it has no volume to start on again; correct the cause, or restore the previous value of that setting`;
     return blocked({ reason: 'UpgradeFailed', message }, left);
   }
+  if (holdsQuorum(situation, failed)) {
+    const message = `${why}. It still answers, and without it the other members are no quorum: it is rolled back to ${from} when they are`;
+    return blocked({ reason: 'MembersUnhealthy', message }, left);
+  }
   return operate(
     'upgradeCluster',
     move(situation, failed, { from: to, to: from, isLast: false, goesBack: true }),
   );
+}
+
+/** It may vote although it serves nobody. Of two, neither could be rolled back otherwise. */
+function holdsQuorum({ members: views }: Situation, { name }: PodFacts): boolean {
+  const view = views.find(each => each.name === name);
+  const isVoter = view?.probe !== undefined && !view.isLearner;
+  return isVoter && views.length > 2 && !quorumSurvivesRestart(views, view);
 }
 
 /** What was upgraded from, of an upgrade whose members all have run the new version. */

@@ -124,6 +124,23 @@ test('a member of the former version that fails with a setting which was correct
   expect(fromSpecification).not.toHaveProperty('step.next.image');
 });
 
+test('a member that still answers is not taken back while the others are no quorum without it (observations of seed 879122789)', () => {
+  const decided = (others: readonly string[], answers = true) => {
+    const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-2' ? upgraded : {}) }));
+    const failed = {
+      ...aProbe({ name: 'example-2', version: HOP.to }),
+      read: { ok: false as const, message: 'no leader' },
+    };
+    const well = others.map(name => [name, aProbe({ name, version: HOP.from })] as const);
+    const probes = { ...Object.fromEntries(well), ...(answers && { 'example-2': failed }) };
+    const claims = namesOf(3).map(name => aClaim({ name }));
+    return afterFailure(situationOf(aRunningCluster({ pods, probes, claims })), HOP, aPod({ ...pods[2] }));
+  };
+  expect(decided(['example-0'])).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+  expect(decided(['example-0', 'example-1'])).toMatchObject({ kind: 'operate' });
+  expect(decided(['example-0'], false)).toMatchObject({ kind: 'operate' });
+});
+
 test('a member that cannot go back to the older minor: the newest backup is named, where there is one', () => {
   const newest = { time: NOW, location: 's3://backups/1', verified: 'Checksum' as const };
   const backup = { name: 'nightly', uid: 'u-1', newest, lastRun: undefined, nextRun: undefined };
