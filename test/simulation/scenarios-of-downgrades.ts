@@ -125,6 +125,22 @@ export const downgradeScenarios = {
     await reached(scripted, '3.6.16');
   },
 
+  /** Nobody has asked for another version: the new member cannot join, and it is said why. */
+  async memberIsLostBesideSomebodysDowngrade(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3, version: '3.6.16', repair: { replaceAfterSeconds: 0 } });
+    scripted.world.etcd.downgradeByHand(scripted.leader(), 'enable', '3.5');
+    const { name } = scripted.follower(1);
+    scripted.takePod(name);
+    scripted.takeClaim(name);
+    await stopped(scripted, 'DowngradeEnabled');
+    const { message = '' } = scripted.world.decision;
+    if (!message.includes('etcdctl downgrade cancel')) throw new Breach(`it does not say how: ${message}`);
+    scripted.world.etcd.downgradeByHand(scripted.leader(), 'cancel', '');
+    // One that could not start is tried again after a while.
+    scripted.skip(3_600);
+    await scripted.rest();
+  },
+
   /** Somebody else's downgrade is continued where it leads to where the specification does, and reported otherwise. */
   async somebodyEnabledADowngrade(scripted: ScriptedWorld) {
     await asked(scripted, { from: '3.6.16', to: '3.7.3' }, () =>

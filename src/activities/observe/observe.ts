@@ -217,6 +217,8 @@ function isAboutToUpgrade({ config, status }: ClusterFacts, pods: readonly PodFa
   const isOther = (version: string | undefined): boolean => version !== config.version;
   return (
     (status.targetVersion ?? '') !== '' ||
+    // A new member that could not start may have met a downgrade that somebody enabled.
+    status.givenUp !== undefined ||
     isOther(status.currentVersion) ||
     // Of a lost status, the oldest of two versions is taken for the current one.
     pods.some(({ version }) => version !== undefined && isOther(version))

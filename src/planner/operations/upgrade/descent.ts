@@ -6,7 +6,7 @@
  */
 import { compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
 import { DOWNGRADE_REFERENCE } from '../../../api/versions/table.ts';
-import { type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
 import { goesDown } from './goal.ts';
@@ -36,14 +36,24 @@ export function stepAfterStop(situation: Situation, goal: Goal): Step | undefine
 /**
  * etcd lets no new member join while a downgrade is enabled, of whatever release ("incompatible with current running cluster": watched on 3.6.16
  * and 3.7.3). It is cancelled before one is added, and enabled again when all are voters: etcd keeps the cluster at the older minor meanwhile if a
- * member runs that, and the new one starts with the newer release.
+ * member runs that, and the new one starts with the newer release. One that somebody else has enabled is reported instead; members are asked for it
+ * once one could not start.
  */
 export function beforeJoin(situation: Situation, decision: Decision | undefined): Decision | undefined {
   const { goal } = situation;
-  const joins = decision?.kind === 'operate' && JOINING.includes(decision.step.kind);
-  if (!joins || goal.kind !== 'go') return decision;
-  const step = cancellation(situation, goal);
-  return step === undefined ? decision : operate(decision.operation, [step]);
+  const enabled = enabledMinor(situation);
+  if (enabled === undefined || !joins(decision)) return decision;
+  const step = goal.kind === 'go' ? cancellation(situation, goal) : undefined;
+  if (step !== undefined)
+    return decision?.kind === 'operate' ? operate(decision.operation, [step]) : decision;
+  const message = `no member can join while a downgrade of etcd to ${enabled} is enabled, which this operator has not enabled (${DOWNGRADE_REFERENCE}). Cancel it: ${cancelCommand(situation)}; or set spec.version to a release of ${enabled} to continue it`;
+  return blocked({ reason: 'DowngradeEnabled', message });
+}
+
+/** Whether a member is added, or would be if it had not failed lately. */
+function joins(decision: Decision | undefined): boolean {
+  if (decision?.kind === 'blocked') return decision.reason === 'LearnerGivenUp';
+  return decision?.kind === 'operate' && JOINING.includes(decision.step.kind);
 }
 
 /** Until it is cancelled etcd keeps the cluster at the older minor, whatever the members run. Another one's is left alone. */
@@ -69,8 +79,12 @@ export function strangeDowngrade(situation: Situation, goal: Goal): Obstacle | u
     return undefined;
   return {
     reason: 'DowngradeEnabled',
-    message: `the members are on the way from ${goal.from} to ${goal.to}, and a downgrade of etcd to ${enabled} is enabled, which this operator has not enabled (${DOWNGRADE_REFERENCE}). Cancel it: kubectl exec ${asked(situation).member} -c etcd -- etcdctl downgrade cancel`,
+    message: `the members are on the way from ${goal.from} to ${goal.to}, and a downgrade of etcd to ${enabled} is enabled, which this operator has not enabled (${DOWNGRADE_REFERENCE}). Cancel it: ${cancelCommand(situation)}`,
   };
+}
+
+function cancelCommand(situation: Situation): string {
+  return `kubectl exec ${asked(situation).member} -c etcd -- etcdctl downgrade cancel`;
 }
 
 /** The version for which this operator has enabled a downgrade: what it is about to, and until members say that it is enabled no more. */

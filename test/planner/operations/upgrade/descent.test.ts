@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
 import type { MemberProbe } from '../../../../src/planner/model/member-probe.ts';
+import type { Decision } from '../../../../src/planner/model/decision.ts';
 import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
 import {
+  beforeJoin,
   downgradeStep,
   recordedDowngrade,
   stepAfterStop,
@@ -179,4 +181,36 @@ it('the last step down is said to be the end of the downgrade', () => {
   expect(pointOfNoReturn('3.7.3', '3.6.16')).toContain('the way back to 3.7 is an upgrade');
   expect(pointOfNoReturn('3.6.16', '3.7.3')).toContain('the point of no return');
   expect(pointOfNoReturn('3.6.16', '3.6.15')).toBeUndefined();
+});
+
+describe('a member that is about to join while a downgrade is enabled', () => {
+  const adding = { kind: 'operate', operation: 'scaleCluster', step: { kind: 'addLearner' } } as Decision;
+  const failed = { kind: 'blocked', reason: 'LearnerGivenUp', message: '' } as Decision;
+  const quiet = { kind: 'none' } as const;
+
+  it('waits until the one of this operator is cancelled', () => {
+    const situation = { ...cluster([LOWERED, LOWERED, LOWERED], { status: { downgradeVersion: '3.6.0' } }) };
+    const goal: Goal = { kind: 'go', from: '3.7.3', to: '3.6.16', after: [], notes: [] };
+    expect(beforeJoin({ ...situation, goal }, adding)).toMatchObject({
+      operation: 'scaleCluster',
+      step: { kind: 'cancelDowngrade' },
+    });
+  });
+
+  it("waits for the person who has enabled somebody's, also when one has failed for it", () => {
+    const situation = { ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet };
+    for (const decision of [adding, failed])
+      expect(beforeJoin(situation, decision)).toMatchObject({
+        kind: 'blocked',
+        reason: 'DowngradeEnabled',
+        message: expect.stringContaining('kubectl exec example-0 -c etcd -- etcdctl downgrade cancel'),
+      });
+  });
+
+  it('joins when none is, and nothing else is held up', () => {
+    expect(beforeJoin({ ...cluster([NEWER, NEWER, NEWER]), goal: quiet }, adding)).toBe(adding);
+    const idle = { kind: 'idle' } as Decision;
+    expect(beforeJoin({ ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet }, idle)).toBe(idle);
+    expect(beforeJoin({ ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet }, undefined)).toBeUndefined();
+  });
 });
