@@ -148,7 +148,7 @@ export const UPGRADE_MUTATIONS: readonly Mutation[] = [
   ),
   without(
     'a member is added while a downgrade is enabled',
-    'memberIsLostOnTheWayDown',
+    'memberIsLostBeforeVersionsAreLowered',
     instead(beforeJoin, () => (_, decision) => decision),
   ),
   without('what is left of a downgrade stays', 'downgradeIsLeftOver', withoutCancelling),

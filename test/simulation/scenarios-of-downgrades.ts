@@ -113,6 +113,18 @@ export const downgradeScenarios = {
     const { name } = scripted.follower(1);
     scripted.takePod(name);
     scripted.takeClaim(name);
+    await reached(scripted, '3.6.16');
+  },
+
+  /** The downgrade is enabled, and no member runs the older release yet. */
+  async memberIsLostBeforeVersionsAreLowered(scripted: ScriptedWorld) {
+    await asked(scripted, { ...DOWN, repair: { replaceAfterSeconds: 0 } }, () => {
+      scripted.world.etcd.raises = false;
+    });
+    await enabled(scripted);
+    const { name } = scripted.follower(1);
+    scripted.takePod(name);
+    scripted.takeClaim(name);
     const { processes } = scripted.world.etcd;
     await scripted.until('a member is added', () => {
       const leader = [...processes.values()].find(({ isLeader }) => isLeader);
@@ -122,6 +134,7 @@ export const downgradeScenarios = {
         throw new Breach('a member is added while a downgrade is enabled');
       return isAdded;
     });
+    scripted.world.etcd.raises = true;
     await reached(scripted, '3.6.16');
   },
 

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../../src/api/schemas/types.ts';
 import type { WorkflowState } from '../../../../src/planner/model/workflow-state.ts';
 import type { Observation, PodFacts } from '../../../../src/planner/model/observation.ts';
+import { takingBack } from '../../../../src/planner/operations/repair/closing.ts';
 import { plan } from '../../../../src/planner/plan.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 import {
   aClaim,
   aCluster,
@@ -208,4 +210,20 @@ it('a member that does not start with its new version is given the former one be
 
 it('a member that does not start with its new version stays as it is where nothing is to be rolled back', () => {
   expect(failing({ rollbackOnFailure: false }).kind).not.toBe('operate');
+});
+
+it('a member that fails with its new version is left to the person who wants no rollback', () => {
+  const failing = (upgrade: NonNullable<EtcdClusterSpec['upgrade']>) => {
+    const status = { ...aRunningStatus(), ...recorded('upgradeCluster'), targetVersion: '3.6.99' };
+    const pods = namesOf(3).map(name =>
+      aPod({ name, ...(name === 'example-1' && { version: '3.6.99', ready: false }) }),
+    );
+    const cluster = aCluster({ spec: { size: 3, version: '3.6.99', upgrade }, status });
+    const probes = Object.fromEntries(
+      ['example-0', 'example-2'].map(name => [name, aProbe({ name })] as const),
+    );
+    return takingBack(situationOf(aRunningCluster({ cluster, pods, probes })));
+  };
+  expect(failing({})).toMatchObject([{ member: 'example-1' }]);
+  expect(failing({ rollbackOnFailure: false })).toEqual([]);
 });

@@ -197,6 +197,12 @@ describe('a member that is about to join while a downgrade is enabled', () => {
     });
   });
 
+  it('is tried again later, when one has failed beside the one of this operator', () => {
+    const situation = cluster([LOWERED, LOWERED, LOWERED], { status: { downgradeVersion: '3.6.0' } });
+    const goal: Goal = { kind: 'go', from: '3.7.3', to: '3.6.16', after: [], notes: [] };
+    expect(beforeJoin({ ...situation, goal }, failed)).toBe(failed);
+  });
+
   it("waits for the person who has enabled somebody's, also when one has failed for it", () => {
     const situation = { ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet };
     for (const decision of [adding, failed])
@@ -212,5 +218,14 @@ describe('a member that is about to join while a downgrade is enabled', () => {
     const idle = { kind: 'idle' } as Decision;
     expect(beforeJoin({ ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet }, idle)).toBe(idle);
     expect(beforeJoin({ ...cluster([LOWERED, LOWERED, LOWERED]), goal: quiet }, undefined)).toBeUndefined();
+  });
+});
+
+it('the first member is asked for a downgrade where none says what it runs', () => {
+  const goal: Goal = { kind: 'go', from: '3.7.3', to: '3.6.16', after: [], notes: [] };
+  expect(downgradeStep(cluster([undefined, undefined, undefined]), goal)).toMatchObject({
+    kind: 'enableDowngrade',
+    member: 'example-0',
+    version: '3.6.0',
   });
 });

@@ -238,6 +238,15 @@ describe('on the way down', () => {
     expect(answer.kind === 'refused' && answer.message).toContain(words);
   });
 
+  it('a downgrade by hand to a minor that is not run any more can only be cancelled', () => {
+    const members = [0, 1, 2].map(serial => ({ ...settled('3.6.16', serial), downgrade: '3.4.0' }));
+    const answer = upgradePath(asked(members, { target: '3.6.15' }));
+    expect(answer).toMatchObject({ kind: 'refused', reason: 'DowngradeEnabled' });
+    expect(answer.kind === 'refused' && answer.message).toMatch(
+      /\. Cancel it: kubectl exec \S+ -c etcd -- etcdctl downgrade cancel$/,
+    );
+  });
+
   it('gates and flags that the older minor knows do not hold it up', () => {
     const environment = [
       { name: 'ETCD_FEATURE_GATES', value: 'CompactHashCheck=true' },
