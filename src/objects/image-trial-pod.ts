@@ -1,16 +1,15 @@
 /**
  * A pod that runs nothing but shows that the images of a restore can be pulled, with the credentials and where the pods of the cluster run. Pure.
  */
-import { API_VERSION } from '../api/names.ts';
 import type { RawObject } from '../api/schemas/types.ts';
 import type { PodPlace } from './claim-store.ts';
 import { HELPER_CONTAINER } from './etcd-beside.ts';
 import { helperResources } from './helper-resources.ts';
 import { WORK_POD } from './security.ts';
-import { SEED_POD_LABELS } from './seed-pod.ts';
+import { restorePodMetadata, type SeedPod } from './seed-pod.ts';
 
 interface ImageTrialPod {
-  readonly restore: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly restore: SeedPod['restore'];
   /** The first member that the restore makes. */
   readonly member: string;
   readonly images: { readonly operator: string; readonly etcd: string };
@@ -29,7 +28,6 @@ export function imageTrialPodName(member: string): string {
 
 /** @throws never: equal for equal arguments */
 export function imageTrialPod({ restore, member, images, place, resources }: ImageTrialPod) {
-  const { namespace, name, uid } = restore;
   const [etcd, operator] = IMAGE_TRIALS;
   const shared = {
     resources: helperResources({ requests: { cpu: '10m', memory: '32Mi' } }, resources),
@@ -39,12 +37,7 @@ export function imageTrialPod({ restore, member, images, place, resources }: Ima
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      name: imageTrialPodName(member),
-      namespace,
-      labels: SEED_POD_LABELS,
-      ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
-    },
+    metadata: restorePodMetadata(restore, imageTrialPodName(member)),
     spec: {
       ...WORK_POD,
       ...place,

@@ -20,8 +20,21 @@ export const SEED_CONTAINERS = ['prepare', 'restore', 'finish'] as const;
 /** Of each such pod. */
 export const SEED_POD_LABELS = { [LABEL_NAME]: 'etcd-restore', [LABEL_MANAGED_BY]: FIELD_MANAGER } as const;
 
+/** The EtcdRestore that a pod works for. */
+interface Restore {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** Of a pod that goes with its EtcdRestore. */
+export function restorePodMetadata({ namespace, name: restore, uid }: Restore, name: string) {
+  const owner = { apiVersion: API_VERSION, kind: 'EtcdRestore', name: restore, uid, controller: true };
+  return { name, namespace, labels: SEED_POD_LABELS, ownerReferences: [owner] };
+}
+
 export interface SeedPod {
-  readonly restore: { readonly namespace: string; readonly name: string; readonly uid: string };
+  readonly restore: Restore;
   readonly member: { readonly name: string; readonly peerUrl: string; readonly token: string };
   readonly claim: string;
   readonly images: { readonly operator: string; readonly etcd: string };
@@ -45,7 +58,6 @@ export function seedPodName(member: string): string {
 /** @throws never: equal for equal arguments */
 export function seedPod(of: SeedPod) {
   const { restore, member, claim, images, place, resources } = of;
-  const { namespace, name, uid } = restore;
   const volumeMounts = [{ name: 'data', mountPath: VOLUME_PATH }];
   const shared = {
     imagePullPolicy: 'IfNotPresent',
@@ -64,12 +76,7 @@ export function seedPod(of: SeedPod) {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      name: seedPodName(member.name),
-      namespace,
-      labels: SEED_POD_LABELS,
-      ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
-    },
+    metadata: restorePodMetadata(restore, seedPodName(member.name)),
     spec: {
       ...WORK_POD,
       ...place,

@@ -10,7 +10,7 @@ import { etcdBeside, HELPER_CONTAINER } from './etcd-beside.ts';
 import type { RawObject } from '../api/schemas/types.ts';
 import { helperResources } from './helper-resources.ts';
 import { WORK_POD } from './security.ts';
-import { SEED_POD_LABELS } from './seed-pod.ts';
+import { restorePodMetadata, SEED_POD_LABELS } from './seed-pod.ts';
 
 /** Where the volume of the survivor is seen, read-only. */
 const SURVIVOR_PATH = '/survivor';
@@ -69,16 +69,10 @@ export function inspectionPodName(member: string): string {
 
 /** @throws never: equal for equal arguments */
 export function survivorPod(of: SurvivorPod) {
-  const { namespace, name, uid } = of.restore;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      name: survivorPodName(of.member),
-      namespace,
-      labels: SEED_POD_LABELS,
-      ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdRestore', name, uid, controller: true }],
-    },
+    metadata: restorePodMetadata(of.restore, survivorPodName(of.member)),
     spec: { ...WORK_POD, ...of.place, ...workOf(of, { persistentVolumeClaim: { claimName: of.member } }) },
   };
 }

@@ -16,13 +16,7 @@ async function created(version: string, spec: EtcdClusterSpec = {}): Promise<Ope
   return world;
 }
 
-async function ask(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-  world.kube.mutate(
-    world.resource,
-    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
-  );
-}
+const ask = (world: OperatorWorld, spec: EtcdClusterSpec) => world.edit(spec);
 
 async function settled(world: OperatorWorld, actor: WorkflowState = {}) {
   await world.run(actor);

@@ -23,13 +23,7 @@ async function upgrading(of: { from: string; to: string }, steps: number): Promi
   return world;
 }
 
-async function ask(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-  world.kube.mutate(
-    world.resource,
-    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
-  );
-}
+const ask = (world: OperatorWorld, spec: EtcdClusterSpec) => world.edit(spec);
 
 /** How many steps an upgrade takes that nobody interrupts. */
 async function length(of: { from: string; to: string }): Promise<number> {

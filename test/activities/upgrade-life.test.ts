@@ -23,13 +23,7 @@ async function created(
   return world;
 }
 
-async function ask(world: OperatorWorld, spec: EtcdClusterSpec): Promise<void> {
-  await world.kube.as('kubectl').patch(world.resource, { spec }, { type: 'merge' });
-  world.kube.mutate(
-    world.resource,
-    ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
-  );
-}
+const ask = (world: OperatorWorld, spec: EtcdClusterSpec) => world.edit(spec);
 
 function versions(world: OperatorWorld): string[] {
   const etcd = world.etcd.clusters[0];

@@ -1,5 +1,6 @@
 /** Guards of incarnations that are gone back to, taken away: see mutations.ts. */
-import { canElect, isNewerMinor } from '../../src/planner/checks/kept-incarnation.ts';
+import { isOlderMinor } from '../../src/api/versions/compare.ts';
+import { canElect } from '../../src/planner/checks/kept-incarnation.ts';
 import { judgeConfirmation } from '../../src/planner/checks/restore-confirmation.ts';
 import { stampedToken } from '../../src/planner/model/identity.ts';
 import { keptAgain } from '../../src/planner/operations/restore/going-back.ts';
@@ -17,7 +18,7 @@ export const INCARNATION_MUTATIONS: readonly Mutation[] = [
   without(
     'data of a newer minor is gone back to',
     'whatIsKeptIsOfANewerMinor',
-    returns(isNewerMinor, false),
+    returns(isOlderMinor, false),
     instead(hopsBetween, original => (from, target) => original(from, target) ?? [target]),
   ),
   without(

@@ -148,7 +148,7 @@ export const restoreScenarios = {
     await succeeded(scripted);
   },
 
-  /** Nobody is stopped before what there is now is in a backup, and a run that fails is none. */
+  /** The members keep running until a backup of the current data exists; a run that fails does not count. */
   async restoreSavesFirst(scripted: ScriptedWorld) {
     const { world } = scripted;
     const path = await backedUp(scripted);
@@ -192,7 +192,7 @@ export const restoreScenarios = {
     if (!allRun(scripted, '3.5.35')) throw new Breach('the members do not run 3.5.35');
   },
 
-  /** Nobody is stopped for a version whose image cannot be pulled. */
+  /** The members keep running while the image of the version that is asked for cannot be pulled. */
   async imageOfARestoreIsMissing(scripted: ScriptedWorld) {
     const { world } = scripted;
     const path = await upgradedSince(scripted);

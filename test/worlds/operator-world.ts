@@ -269,6 +269,15 @@ export class OperatorWorld implements Ground {
     return { assessment, state, steps: run.steps, next: underWay?.step };
   }
 
+  /** A user changes these fields of the specification: it is another generation. */
+  async edit(spec: EtcdClusterSpec): Promise<void> {
+    await this.kube.as('kubectl').patch(this.resource, { spec }, { type: 'merge' });
+    this.kube.mutate(
+      this.resource,
+      ({ metadata }) => void (metadata.generation = (metadata.generation ?? 0) + 1),
+    );
+  }
+
   /** As `drive`, with what users said as the planner takes it. */
   async run(actor: WorkflowState = {}): Promise<Assessment> {
     return (await this.drive(askedBy(actor))).assessment;

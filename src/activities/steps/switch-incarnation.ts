@@ -79,8 +79,8 @@ export const switchIncarnation: Perform<'switchIncarnation'> = async (deps, ref,
   await recordStatus(deps.kube, cluster, {
     incarnation: { createdAt: timestamp(deps.now()), ...step.incarnation },
     storage: step.storage,
-    // Before there was one, the specification says it until a member has formed the cluster: it may still be corrected.
-    ...(currentVersion !== undefined && { currentVersion: step.version }),
+    // A first cluster takes the version from the specification until a member has formed it: the version may still be corrected.
+    ...((currentVersion !== undefined || back !== undefined) && { currentVersion: step.version }),
     lastSerial,
     previousIncarnation: putAside(cluster, step),
     ...FORGOTTEN,
@@ -126,10 +126,9 @@ const FORGOTTEN = {
 } as const;
 
 /** What the status says of an incarnation that runs again. */
-function recordedAgain({ clusterId, members, version }: Recorded): Partial<EtcdClusterStatus> {
+function recordedAgain({ clusterId, members }: Recorded): Partial<EtcdClusterStatus> {
   return {
     clusterID: clusterId,
-    currentVersion: version,
     members: {
       details: members.map(({ name, id, learner, node }) => ({
         name,

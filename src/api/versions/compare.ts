@@ -57,6 +57,12 @@ export function compareVersions(a: string, b: string): number {
   return left.major - right.major || left.minor - right.minor || left.patch - right.patch;
 }
 
+/** Whether `version` is of an older minor than `than`; false where one of them is no version. */
+export function isOlderMinor(version: string, than: string): boolean {
+  const [minor, other] = [minorOf(version), minorOf(than)];
+  return minor !== undefined && other !== undefined && compareVersions(`${minor}.0`, `${other}.0`) < 0;
+}
+
 /** Whether etcd `version` is at least `floor`; false for what is no version. */
 export function isAtLeast(version: string, floor: string): boolean {
   return parseVersion(version) !== undefined && compareVersions(version, floor) >= 0;

@@ -3,7 +3,7 @@
  * last ran on them must be one that spec.version can follow. Nothing of what runs is touched before that is so. Pure.
  */
 import { ANNOTATION_DATA_VERSION } from '../../api/names.ts';
-import { checkVersion, compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { checkVersion, compareVersions, isOlderMinor, minorOf } from '../../api/versions/compare.ts';
 import {
   type KeptClaim,
   type KeptIncarnation,
@@ -135,18 +135,13 @@ function versionOf(
   const tooOld = (message: string): { readonly fault: Fault } => ({
     fault: { reason: 'VersionTooOld', message },
   });
-  if (isNewerMinor(newest, asked))
+  if (isOlderMinor(asked, newest))
     return tooOld(
       `${data}, and spec.version is ${asked}: an earlier minor does not start on it; set spec.version to a release of ${minorOf(newest)} first`,
     );
   if (!checkVersion(oldest).supported || hopsBetween(oldest, asked) === undefined)
     return tooOld(`${data}, which cannot be brought to spec.version ${asked}`);
   return oldest;
-}
-
-export function isNewerMinor(version: string, than: string): boolean {
-  const [one, other] = [minorOf(version) ?? '', minorOf(than) ?? ''];
-  return one !== other && compareVersions(`${one}.0`, `${other}.0`) > 0;
 }
 
 function notKept(message: string): { readonly fault: Fault } {

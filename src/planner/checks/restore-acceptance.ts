@@ -56,7 +56,7 @@ const returnsAreCertified =
   (token: string): Check =>
   situation => {
     const judged = returnTo(situation, token);
-    // v8 ignore next -- that was judged before what passes by itself
+    // v8 ignore next -- judgeConfirmation refuses it before these checks run
     if ('fault' in judged) return undefined;
     const members = judged.found.members.map(({ name }) => name);
     return certificateCoversEach(situation, members);

@@ -1,6 +1,6 @@
 /** With which version the members of a restored cluster begin. Pure. */
 import type { ClusterFacts } from './observation.ts';
-import { checkVersion, compareVersions, minorOf } from '../../api/versions/compare.ts';
+import { checkVersion, isOlderMinor } from '../../api/versions/compare.ts';
 import type { RestoreSource } from './restore-of-cluster.ts';
 
 /**
@@ -23,9 +23,4 @@ export function newerThan(
   { etcdVersion, storageVersion }: Pick<RestoreSource, 'etcdVersion' | 'storageVersion'>,
 ): string | undefined {
   return [etcdVersion, storageVersion].find(made => isOlderMinor(version, made ?? ''));
-}
-
-function isOlderMinor(version: string, than: string): boolean {
-  const [a, b] = [minorOf(version), minorOf(than)];
-  return a !== undefined && b !== undefined && compareVersions(`${a}.0`, `${b}.0`) < 0;
 }

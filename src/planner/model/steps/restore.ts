@@ -21,8 +21,6 @@ export interface Recorded {
     readonly learner?: true;
     readonly node?: string;
   }[];
-  /** That was started on all of them last, or before the upgrade that was under way. */
-  readonly version: string;
 }
 
 export const RESTORE_STEPS = {

@@ -15,6 +15,8 @@ import { identify } from '../../model/steps/row.ts';
 /** What is recorded, and what follows. */
 interface GoneBackTo {
   readonly incarnation: Incarnation;
+  /** That was started on all of its claims last, or before the upgrade that was under way. */
+  readonly version: string;
   readonly back: NonNullable<StepOf<'switchIncarnation'>['back']>;
   readonly starts: readonly StepOf<'restartMember'>[];
 }
@@ -26,7 +28,7 @@ export function goneBackTo(
 ): GoneBackTo | undefined {
   if (token === undefined) return undefined;
   const judged = returnTo(situation, token);
-  // v8 ignore next -- whoever begins it has judged that
+  // v8 ignore next -- an EtcdRestore begins only after this check
   if ('fault' in judged) return undefined;
   const { clusterId, since, revision, members, claims, version } = judged.found;
   return {
@@ -42,7 +44,8 @@ export function goneBackTo(
         returned: true,
       },
     },
-    back: { clusterId, members, version, claims: identify(claims) },
+    version,
+    back: { clusterId, members, claims: identify(claims) },
     starts: claims.map(claim => ({
       kind: 'restartMember',
       token,

@@ -108,7 +108,7 @@ function beginning(situation: Situation, restore: RestoreOfCluster): Decision {
     ...(from !== undefined && { from }),
     incarnation,
     storage: cluster.status.storage ?? storageFor(situation),
-    version: next?.back.version ?? restoredVersion(cluster, restore.source ?? {}),
+    version: next?.version ?? restoredVersion(cluster, restore.source ?? {}),
     members: from === undefined ? [] : memberNames(situation),
     keep,
     ...(next && { back: next.back }),

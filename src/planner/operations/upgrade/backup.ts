@@ -1,5 +1,5 @@
 /** The backup that is made before an upgrade: after the point of no return it may be the only way back. */
-import { minorOf } from '../../../api/versions/compare.ts';
+import { isOlderMinor } from '../../../api/versions/compare.ts';
 import { howToAsk } from '../../../api/values/request-answers.ts';
 import { timestamp } from '../../../api/values/time.ts';
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
@@ -8,7 +8,6 @@ import { latestBackup } from '../../model/backups-of-cluster.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { goesDown } from './goal.ts';
 
 /**
  * What comes before the first member is touched; undefined when that may be done. `isOpen`: nothing else stands in the way, so
@@ -56,7 +55,7 @@ export function noteOnBackup(situation: Situation, { from, to }: Goal): readonly
   // It is asked for before the first member is touched.
   if (isWanted && backupToAsk(backups, now) !== undefined) return [];
   const why = isWanted ? 'no EtcdBackup refers to this cluster' : 'spec.upgrade.snapshotBefore is Never';
-  const isFinal = minorOf(from) !== minorOf(to) && !goesDown({ from, to });
+  const isFinal = isOlderMinor(from, to);
   return isFinal
     ? [`no backup: ${why}, so nothing returns to the data of before once every member runs ${to}`]
     : isWanted

@@ -3,11 +3,10 @@
  * the backup from before leads back (issue M2).
  */
 import type { BeforeUpgrade } from '../../../api/schemas/types.ts';
-import { compareVersions, minorOf } from '../../../api/versions/compare.ts';
+import { compareVersions, isOlderMinor, minorOf } from '../../../api/versions/compare.ts';
 import { latestBackup } from '../../model/backups-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Goal } from '../../model/upgrade-goal.ts';
-import { allHaveRun } from './goal.ts';
 import { waitingPods } from './pods.ts';
 
 /** What status remembers of it: until every member runs that minor again. */
@@ -16,14 +15,9 @@ export function recordedBefore(situation: Situation): BeforeUpgrade | undefined 
   const { beforeUpgrade: recorded, currentVersion } = cluster.status;
   // Without a quorum nobody knows what the members run.
   if (!membership.known) return recorded;
-  if (goal.kind === 'go' && leavesMinor(goal)) return beginning(situation, goal);
+  if (goal.kind === 'go' && isOlderMinor(goal.from, goal.to)) return beginning(situation, goal);
   const isBack = goal.kind === 'none' && minorOf(currentVersion ?? '') === minorOf(recorded?.version ?? '');
   return isBack ? undefined : recorded;
-}
-
-function leavesMinor(goal: Goal): boolean {
-  const { from, to } = goal;
-  return !allHaveRun(goal) && minorOf(from) !== minorOf(to) && compareVersions(from, to) < 0;
 }
 
 /** As long as no member runs the new minor, a newer backup is taken up. */

@@ -3,7 +3,7 @@
  * arrived in it, and the versions after that. A target that changes in the middle is taken up at once where every member
  * can still go there, and otherwise when the step under way has ended.
  */
-import { compareVersions, minorOf } from '../../../api/versions/compare.ts';
+import { isOlderMinor, minorOf } from '../../../api/versions/compare.ts';
 import { upgradeMayEnd } from '../../checks/gates.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { SituationWithoutGoal } from '../../model/situation.ts';
@@ -93,7 +93,7 @@ function latchedGoal(observation: SituationWithoutGoal, latch: { from: string; t
 
 /** Whether it leads to an older minor, which takes etcd's downgrade. */
 export function goesDown({ from, to }: Pick<Goal, 'from' | 'to'>): boolean {
-  return minorOf(from) !== minorOf(to) && compareVersions(to, from) < 0;
+  return isOlderMinor(to, from);
 }
 
 /** All members were seen to run the new version already: nothing shows any more what they ran before. */

@@ -17,7 +17,13 @@ import {
   type SupportedMinor,
 } from '../../../api/versions/table.ts';
 import type { EnvVar } from '../../../api/schemas/types.ts';
-import { checkVersion, compareVersions, isAtLeast, minorOf } from '../../../api/versions/compare.ts';
+import {
+  checkVersion,
+  compareVersions,
+  isAtLeast,
+  isOlderMinor,
+  minorOf,
+} from '../../../api/versions/compare.ts';
 import type { UpgradeRefusal } from '../../model/upgrade-goal.ts';
 import { settingsGone, settingsUnknown } from './settings.ts';
 
@@ -116,15 +122,15 @@ function leavesFor(version: string, minor: string): boolean {
 
 function pathFrom(from: string, question: UpgradeQuestion): UpgradeAnswer {
   const { target, allowIntermediate } = question;
-  const [here, there] = [minorOf(from) ?? '', minorOf(target) ?? ''];
-  if (here !== there && compareVersions(target, from) < 0) return pathDown(from, question);
+  if (isOlderMinor(target, from)) return pathDown(from, question);
   const hops = hopsBetween(from, target);
   if (hops === undefined) {
     const message = `etcd ${from} is too old to be upgraded to ${target}: there is no upgrade path from it to a maintained minor version (${SUPPORT_REFERENCE}). Create a new cluster and restore a backup into it`;
     return refused('SkipsMinor', message);
   }
   if (hops.length > 1 && !allowIntermediate) return needsIntermediate(from, target, hops);
-  const obstacle = otherDowngrade(question, minorOf(hops[0]) ?? '') ?? minorObstacle(question, here, hops);
+  const obstacle =
+    otherDowngrade(question, minorOf(hops[0]) ?? '') ?? minorObstacle(question, minorOf(from) ?? '', hops);
   if (obstacle !== undefined) return obstacle;
   return { kind: 'path', hops, notes: notesOn(from, target) };
 }

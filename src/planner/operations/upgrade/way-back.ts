@@ -1,4 +1,4 @@
-/** The way back after the point of no return, as users are told of it. Pure. */
+/** How messages describe the way back after the point of no return. Pure. */
 import { minorOf } from '../../../api/versions/compare.ts';
 import type { SituationWithoutGoal } from '../../model/situation.ts';
 

@@ -121,6 +121,7 @@ describe('going back', () => {
       step: {
         kind: 'switchIncarnation',
         from: TOKEN,
+        version: '3.6.16',
         incarnation: {
           token: OLD,
           createdAt: LONG_AGO,
@@ -130,7 +131,6 @@ describe('going back', () => {
         keep: own.map(({ name, uid }) => ({ name, uid })),
         back: {
           clusterId: 'beef',
-          version: '3.6.16',
           members: NOTE.members,
           claims: MEMBERS.map(name => ({ name, uid: `claim-${name}` })),
         },
@@ -142,7 +142,7 @@ describe('going back', () => {
     const [first = '', ...others] = MEMBERS;
     const claims = [kept(first, { version: '3.6.15' }), ...others.map(name => kept(name))];
     const decision = plan(fenced(claims), {});
-    expect(decision).toMatchObject({ step: { back: { version: '3.6.15' } } });
+    expect(decision).toMatchObject({ step: { version: '3.6.15' } });
     expect(decision.kind === 'operate' && decision.plan.map(({ summary }) => summary)).toEqual(
       expect.arrayContaining([expect.stringContaining('start example-6'), expect.stringContaining('3.6.16')]),
     );
