@@ -46,6 +46,21 @@ export const userScenarios = {
     await scripted.rest();
   },
 
+  /** Aborted when the first member is done: what it leaves open is closed, and it is recorded as what it was. */
+  async defragmentationIsAborted(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const processes = [...scripted.world.etcd.processes.values()];
+    for (const { disk } of processes) Object.assign(disk, { bytes: 1_900_000_000, free: 1_500_000_000 });
+    await scripted.ask('defragment', '');
+    await scripted.until('one is done', () => processes.some(({ disk }) => disk.free === 0));
+    scripted.world.operator.abort = true;
+    await scripted.until('it is recorded as aborted', () => {
+      const { lastOperation } = (scripted.world.resource?.['status'] ?? {}) as EtcdClusterStatus;
+      return lastOperation?.type === 'defragmentMembers' && lastOperation.outcome === 'Aborted';
+    });
+    await scripted.rest();
+  },
+
   /** By free pages in one file and in all, by a quota that is raised, by live data and by history; one that is away is waited for. */
   async databasesAreFull(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });

@@ -45,7 +45,9 @@ export function goalOf(findings: Operating, before: string | undefined): string 
   const { goal } = OPERATIONS[decision.operation];
   if (goal !== undefined) return goal(situation, before);
   const request = requestFor(findings, decision.operation);
-  if (request === undefined || isDone(findings, decision.operation) === true) return undefined;
+  // One that is no longer requested still ends, and is recorded as what it was.
+  if (request === undefined) return before;
+  if (isDone(findings, decision.operation) === true) return undefined;
   return `${request.kind} ${request.target === '' ? 'of all members' : request.target}`.slice(0, 253);
 }
 

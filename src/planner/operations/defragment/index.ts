@@ -6,7 +6,7 @@
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import type { Decision, Step } from '../../model/decision.ts';
 import type { RequestedRow } from '../../model/operation.ts';
-import { done, refused } from '../../checks/user-requests.ts';
+import { done, refused, requestUnderWay } from '../../checks/user-requests.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import { transferLeadership, whenGatesOpen } from '../rollout/next-member.ts';
@@ -20,7 +20,8 @@ export function planDefragmentation(situation: Situation): Decision | undefined 
   if (operation !== undefined && operation.type !== OPERATION) return undefined;
   const due = dueMembers(situation);
   const [first] = due;
-  if (first === undefined) return operation === undefined ? undefined : comparison(situation);
+  if (first === undefined)
+    return operation === undefined || isWithdrawn(situation) ? undefined : comparison(situation);
   // Room in the file is what an alarm of space waits for.
   const obstacle = nextMemberMayGo(situation, { tolerated: /NOSPACE/ });
   return whenGatesOpen(situation, {
@@ -29,6 +30,12 @@ export function planDefragmentation(situation: Situation): Decision | undefined 
     steps: defragmentations(situation, due),
     member: first.view.name,
   });
+}
+
+/** Whether it was requested, and is no longer: it ends as it is. */
+function isWithdrawn(situation: Situation): boolean {
+  const { goal } = situation.cluster.status.operation ?? {};
+  return goal !== undefined && requestUnderWay(situation)?.kind !== 'defragment';
 }
 
 /** The steps that defragment these, in their order; a leader among them hands over first. */
