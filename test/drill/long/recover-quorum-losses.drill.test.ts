@@ -1,0 +1,258 @@
+/**
+ * Quorums that are lost in other ways than by their claims, each recovered as docs/operations/disaster.md says: machines that are gone, volumes that
+ * are there and useless, a cluster with certificates and users while Temporal is wiped, and a database of 256 MiB.
+ */
+import { truncateSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdClusterSpec, EtcdRequest, EtcdRestore } from '../../../src/api/schemas/types.ts';
+import { DATA_DIR } from '../../../src/objects/etcd-arguments.ts';
+import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
+import { readyEndpoints } from '../../stack/drill/endpoints.ts';
+import { startJournal } from '../../stack/drill/journal.ts';
+import { Runbook } from '../../stack/drill/runbook.ts';
+import { readValues } from '../../stack/drill/stored.ts';
+import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { killOperators, memberProcesses } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
+import { connect, fill, keySpace, live, requireUsers } from '../../stack/stack-keys.ts';
+
+const namespace = 'drill-recover-losses';
+const BUMP = 1_000_000_000;
+const WRITES = 400;
+const MEBIBYTES = 256;
+const PATIENCE_MS = 240_000;
+const SPEC: EtcdClusterSpec = {
+  size: 3,
+  version: '3.6.16',
+  pod: ASKING_FOR_CPU,
+  repair: { replaceAfterSeconds: 20 },
+};
+
+let world: World;
+let page: Runbook;
+useNamespace(namespace, opened => void (world = opened));
+beforeAll(() => void (page = new Runbook(world, namespace, 'operations/disaster.md')));
+afterAll(async () => {
+  for (const index of world.stack.nodes.keys()) await world.stack.node.start(index + 1);
+});
+
+const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
+const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
+const statusOf = async (name: string) => (await readCluster(world, namespace, name))?.status ?? {};
+const shown = (name: string) => async () =>
+  JSON.stringify([await statusOf(name), await restoreOf(name)], null, 1);
+
+async function restoreOf(name: string): Promise<EtcdRestore | undefined> {
+  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRestore' }, { namespace });
+  return (items as unknown as readonly EtcdRestore[]).find(({ spec }) => spec.etcdCluster.name === name);
+}
+
+async function answers(name: string): Promise<readonly EtcdRequest[]> {
+  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRequest' }, { namespace });
+  return (items as unknown as readonly EtcdRequest[]).filter(({ spec }) => spec.clusterRef?.name === name);
+}
+
+async function make(name: string, spec: EtcdClusterSpec = {}) {
+  const at = { namespace, name };
+  await world.kube.apply(manifest(namespace, name, { ...SPEC, ...spec }));
+  await awaitRunning(world, at, PATIENCE_MS);
+  return at;
+}
+
+/** The leader first: it is among those that are lost. */
+async function members(name: string): Promise<readonly [string, string, string]> {
+  const { leader = '', members: known } = await statusOf(name);
+  const [second = '', third = ''] = (known?.details ?? [])
+    .map(each => each.name)
+    .filter(each => each !== leader);
+  return [leader, second, third];
+}
+
+const offered = (name: string) =>
+  poll(async () => (await statusOf(name)).recovery, { timeoutMs: PATIENCE_MS, otherwise: shown(name) });
+
+/** Types the command of the page with exactly these facts. */
+async function approve(name: string, survivor: string, facts: { revision: number; ids: readonly string[] }) {
+  const named = facts.ids.map(id => `--give-up ${id}`).join(' ');
+  return page.type(
+    'kubectl etcd recover',
+    command =>
+      `${command.replace('example example-2', `${name} ${survivor}`)} --yes --revision ${facts.revision} ${named}`,
+  );
+}
+
+async function approveOffer(name: string) {
+  const { member = '', revision, givenUp = [] } = await offered(name);
+  await approve(name, member, { revision, ids: givenUp.map(({ id }) => id) });
+  return revision;
+}
+
+const deleteWithClaims = async (...names: readonly string[]) => {
+  await kubectl('delete', 'pvc', '--wait=false', ...names);
+  await kubectl('delete', 'pod', '--now', '--wait=false', ...names);
+};
+
+async function recovered(name: string): Promise<void> {
+  await poll(async () => (await restoreOf(name))?.status?.phase === 'Succeeded', {
+    timeoutMs: 2 * PATIENCE_MS,
+    otherwise: shown(name),
+  });
+  await awaitRunning(world, { namespace, name }, PATIENCE_MS);
+}
+
+/** Whether what is missing is above the revision that was approved, and nothing else. */
+async function expectLostWithin(
+  name: string,
+  { written, revision }: { written: readonly { key: string; revision: number }[]; revision: number },
+): Promise<void> {
+  const stored = await readValues((await readyEndpoints(world, namespace, name))[0] ?? '', name);
+  const found = new Set(stored.map(({ key }) => key));
+  const lost = written.filter(({ key }) => !found.has(key));
+  console.log(
+    `${name}: ${written.length} writes acknowledged, ${lost.length} lost; revision ${revision} was approved`,
+  );
+  expect(lost.filter(each => each.revision <= revision)).toEqual([]);
+}
+
+test(`a database of ${MEBIBYTES} MiB: a write goes through soon after the approval`, async () => {
+  const at = await make('large');
+  const etcd = await connect(world, at);
+  await fill(etcd, MEBIBYTES);
+  etcd.close();
+  const journal = startJournal(world, at, at.name);
+  try {
+    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
+    const [first, second] = await members(at.name);
+    await deleteWithClaims(first, second);
+    await offered(at.name);
+    const approvedAt = performance.now();
+    const revision = await approveOffer(at.name);
+    await poll(async () => (journal.written().at(-1)?.revision ?? 0) > BUMP, {
+      timeoutMs: PATIENCE_MS,
+      otherwise: shown(at.name),
+    });
+    console.log(`${MEBIBYTES} MiB: first acknowledged write ${seconds(approvedAt)} after the approval`);
+    await recovered(at.name);
+    await expectLostWithin(at.name, { written: await journal.stop(), revision });
+  } finally {
+    await journal.stop();
+  }
+  await kubectl('delete', 'etcd', at.name);
+}, 900_000);
+
+test('certificates, users, leases, and Temporal wiped in the middle: all of it is there again', async () => {
+  const at = await make('sealed', { TLS: { auto: {} } });
+  const etcd = await connect(world, at);
+  await live(etcd);
+  await requireUsers(etcd, 'a password');
+  const before = await keySpace(etcd);
+  etcd.close();
+  // The pass notes once a minute how far each member is.
+  await poll(
+    async () =>
+      (await statusOf(at.name)).lastSeen?.every(({ revision }) => Number(revision) >= before.revision),
+    { timeoutMs: PATIENCE_MS, otherwise: shown(at.name) },
+  );
+  const [first, second] = await members(at.name);
+  await deleteWithClaims(first, second);
+  await approveOffer(at.name);
+  await poll(async () => (await restoreOf(at.name))?.status?.phase === 'Seeding', {
+    timeoutMs: PATIENCE_MS,
+    otherwise: shown(at.name),
+  });
+  await world.stack.temporal.wipe();
+  killOperators(world);
+  await recovered(at.name);
+  const again = await connect(world, at);
+  try {
+    const after = await keySpace(again);
+    expect(after.keys).toEqual(before.keys);
+    expect(after.revision).toBeGreaterThan(BUMP);
+  } finally {
+    again.close();
+  }
+  const clientOf = await kubectl('get', 'secret', `${at.name}-client-tls`, '-o', 'name');
+  expect(clientOf).toContain(at.name);
+  await kubectl('delete', 'etcd', at.name);
+}, 900_000);
+
+test('two volumes that are there and useless: nothing is offered, and they are given up by their ids', async () => {
+  const at = await make('useless');
+  const journal = startJournal(world, at, at.name);
+  try {
+    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
+    const [first, second, survivor] = await members(at.name);
+    const { lastSeen = [] } = await statusOf(at.name);
+    const ids = lastSeen.filter(({ name }) => name !== survivor).map(({ id }) => id);
+    for (const member of [first, second]) {
+      const [pid = 0] = memberProcesses(world, at, member);
+      process.kill(pid, 'SIGSTOP');
+      truncateSync(`/proc/${pid}/root${DATA_DIR}/member/snap/db`, 8_192);
+      process.kill(pid, 'SIGKILL');
+    }
+    // As a person does it: with what is known, and then with what the answer names.
+    const known = Number(lastSeen.find(({ name }) => name === survivor)?.revision ?? 0);
+    let revision = known;
+    await poll(
+      async () => {
+        const tried = (await answers(at.name)).length;
+        await approve(at.name, survivor, { revision, ids }).catch(() => undefined);
+        const answer = await poll(
+          async () => {
+            const all = await answers(at.name);
+            const newest = all.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
+            return all.length > tried && newest?.status?.phase !== undefined ? newest : undefined;
+          },
+          { timeoutMs: PATIENCE_MS, otherwise: shown(at.name) },
+        );
+        console.log(`useless: ${answer.status?.phase}: ${answer.status?.message}`);
+        revision = Number(/has revision (\d+)/.exec(answer.status?.message ?? '')?.[1] ?? revision);
+        return answer.status?.phase === 'Completed';
+      },
+      { timeoutMs: PATIENCE_MS, intervalMs: 10_000, otherwise: shown(at.name) },
+    );
+    await recovered(at.name);
+    await expectLostWithin(at.name, { written: await journal.stop(), revision });
+  } finally {
+    await journal.stop();
+  }
+  await kubectl('delete', 'etcd', at.name);
+}, 900_000);
+
+const timeOf = ({ metadata }: EtcdRequest): number => Date.parse(String(metadata.creationTimestamp ?? 0));
+
+test('two machines that are gone with their disks: recovered on the one that is left', async () => {
+  const at = await make('machines');
+  const journal = startJournal(world, at, at.name);
+  try {
+    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
+    const pods = await podsOf(world, namespace, at.name);
+    const nodeOf = (pod: (typeof pods)[number]) =>
+      world.stack.nodes.indexOf((pod['spec'] as { nodeName: string }).nodeName) + 1;
+    const home = nodeOf(pods[0] as (typeof pods)[number]);
+    const others = [...new Set(pods.map(nodeOf))].filter(node => node !== home);
+    expect(others).toHaveLength(2);
+    for (const node of others) await world.stack.node.remove(node);
+    const lostAt = performance.now();
+    await offered(at.name);
+    console.log(`machines: offered ${seconds(lostAt)} after two of three nodes were removed`);
+    const approvedAt = performance.now();
+    const revision = await approveOffer(at.name);
+    await poll(async () => (await restoreOf(at.name))?.status?.phase === 'Seeding', {
+      timeoutMs: PATIENCE_MS,
+      otherwise: shown(at.name),
+    });
+    killOperators(world);
+    await poll(async () => (journal.written().at(-1)?.revision ?? 0) > BUMP, {
+      timeoutMs: PATIENCE_MS,
+      otherwise: shown(at.name),
+    });
+    console.log(`machines: first acknowledged write ${seconds(approvedAt)} after the approval`);
+    await recovered(at.name);
+    await expectLostWithin(at.name, { written: await journal.stop(), revision });
+  } finally {
+    await journal.stop();
+  }
+}, 900_000);
