@@ -7,11 +7,16 @@ import { OPERATOR_NAMESPACE } from '../../../local/operator.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
-import { awaitCondition, podsOf } from '../../stack/e2e.ts';
+import { awaitCondition, podsOf, readCluster } from '../../stack/e2e.ts';
 import { poll } from '../../stack/poll.ts';
 
 const RATE = { writesPerSecond: 500 };
 const TAINT = 'maintenance.example.com/going';
+/** What the cluster autoscaler puts on a node first when it thinks of taking it away, and then when it does. */
+const AUTOSCALER = [
+  'DeletionCandidateOfClusterAutoscaler=1:PreferNoSchedule',
+  'ToBeDeletedByClusterAutoscaler=1:NoSchedule',
+];
 const cluster = drilledCluster('drill-drains');
 const { at, drill, world } = cluster;
 const kubectl = (...args: string[]) => world().stack.kubectl(...args);
@@ -30,6 +35,10 @@ const drain = (node: string, ...more: string[]) =>
 const scaleOperator = (replicas: number) =>
   kubectl('-n', OPERATOR_NAMESPACE, 'scale', 'deployment/etcd-operator', `--replicas=${replicas}`);
 const serving = async () => (await readyEndpoints(world(), at.namespace, at.name)).length;
+/** Also the status knows that nobody is to be replaced any more. */
+const allInPlace = async () =>
+  (await serving()) === 3 &&
+  (await readCluster(world(), at.namespace, at.name))?.status?.operation === undefined;
 const allServe = () => poll(async () => (await serving()) === 3, { timeoutMs: 120_000 });
 
 afterAll(async () => {
@@ -57,6 +66,26 @@ test('each node in turn, forwards and backwards: no write fails that is tried ag
   expect(verdict.failedForGood).toBe(0);
   expect(verdict.longestStallMs).toBeLessThan(5_000);
 });
+
+test('a node pool is rolled: each machine is tainted, drained, taken away with its disk, and an empty one comes', async () => {
+  const { verdict } = await drill(
+    'drains: a pool of three rolled',
+    async () => {
+      for (const [index, node] of nodes().entries()) {
+        for (const taint of AUTOSCALER) await kubectl('taint', 'node', node, taint);
+        await kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=180s');
+        expect(await serving()).toBeGreaterThanOrEqual(2);
+        await world().stack.node.remove(index + 1);
+        await world().stack.node.start(index + 1);
+        await poll(allInPlace, { timeoutMs: 300_000 });
+        await awaitCondition(world(), at, { type: 'Healthy', timeoutMs: 120_000 });
+      }
+    },
+    { ...RATE, lost: nodes().length },
+  );
+  expect(verdict.failedForGood).toBe(0);
+  expect(verdict.longestStallMs).toBeLessThan(5_000);
+}, 1_200_000);
 
 test('two nodes drained at once: the second waits for the first member to be back', async () => {
   await drill(
