@@ -1,7 +1,7 @@
 /**
- * The operators killed with -9 after each activity of a scale up, a scale down and a replacement, of a lost member and of one
- * that is well. What the activities are is learned from a run without a kill; that none is forgotten is checked against the
- * planner's list of steps, sweep by sweep, so that each can be run alone.
+ * The operators killed with -9 after each activity of a scale up, a scale down and a replacement, of a lost member and of one that is well, of
+ * a defragmentation, of the end of NOSPACE and of a comparison of data. What the activities are is learned from a run without a kill; that none
+ * is forgotten is checked against the planner's list of steps, sweep by sweep, so that each can be run alone.
  */
 import { expect, test } from 'vitest';
 import type { StepKind } from '../../../src/planner/model/decision.ts';
@@ -48,7 +48,7 @@ const SWEPT: Record<StepKind, readonly string[]> = {
   // Killed in test/drill/long/downgrade.drill.test.ts.
   enableDowngrade: [],
   cancelDowngrade: [],
-  compareKeys: [],
+  compareKeys: ['compare the data of all members'],
   defragmentMember: ['defragment every member'],
   compactHistory: [],
   disarmNoSpace: ['end NOSPACE'],
@@ -131,6 +131,15 @@ const defragment: Swept = {
   lost: 0,
 };
 
+/** Once a minute, where it is once a day otherwise. */
+const compare: Swept = {
+  title: 'compare the data of all members',
+  operation: 'compareData',
+  begin: () => cluster.apply({ size: SIZE, maintenance: { compareDataEvery: '1m' } }),
+  size: SIZE,
+  lost: 0,
+};
+
 /** As if the database were full, which has room: the alarm is disarmed, and a write is tried. */
 const endNoSpace: Swept = {
   title: 'end NOSPACE',
@@ -200,7 +209,7 @@ test('scaling up and down survives the death of the operator in each step', asyn
   expectNoneMissed(down);
 }, 1_800_000);
 
-test.each([replaceLost, replaceHealthy, defragment, endNoSpace])(
+test.each([replaceLost, replaceHealthy, defragment, endNoSpace, compare])(
   '$title',
   async replace => {
     const operations = await openOperations(world(), at);
