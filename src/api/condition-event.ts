@@ -12,6 +12,7 @@ const GOOD_WHEN_TRUE: readonly string[] = [
   'SpecValid',
   'ScheduleValid',
   'OnSchedule',
+  'Copied',
   'TLSSupported',
   'TLSReady',
   'Durable',

@@ -103,12 +103,18 @@ export const EVENTS = {
     BackupFailed: ['Warning', 'A backup failed.'],
     BackupAborted: ['Warning', 'A person aborted a backup.'],
     BackupsDeleted: ['Normal', 'Backups beyond the retention were deleted.'],
+    CopiesDeleted: ['Normal', 'Copies beyond the retention were deleted from the second store.'],
+    CopiesLocked: [
+      'Normal',
+      'Copies beyond the retention are kept, because the second store lets nobody delete them yet.',
+    ],
     BackupsLocked: [
       'Normal',
       'Backups beyond the retention are kept, because the store lets nobody delete them yet: object lock, a retention policy or a hold.',
     ],
   },
   EtcdRestore: {
+    SecondStoreUsed: ['Warning', 'The backup is read from the second store of its EtcdBackup.'],
     RestorePending: ['Normal', 'The restore waits.'],
     RestoreValidating: ['Normal', 'The backup is examined.'],
     RestoreFencing: ['Normal', 'The members of the cluster are stopped.'],

@@ -263,6 +263,11 @@ export function workflowId(ref: ResourceRef): string {
   return `${ref.kind.toLowerCase()}/${ref.namespace}/${ref.name}/${ref.uid.slice(0, 8)}`;
 }
 
+/** The id of what copies the backups of an EtcdBackup to its second store, beside its operation. */
+export function copiesWorkflowId(entity: string): string {
+  return `${entity}/copies`;
+}
+
 /** The id of the one operation of an entity workflow with this id: Temporal's uniqueness of ids is the lock. */
 export function operationWorkflowId(entity: string): string {
   return `${entity}/operation`;

@@ -24,8 +24,11 @@ export interface ClaimStoreOwner {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
-  /** Absent: the claim that a backup lies in. `volume`: the one that a restore fills. `verify`: no claim, the scratch of a verification. */
-  readonly role?: 'volume' | 'verify';
+  /**
+   * Absent: the claim that a backup lies in. `volume`: the one that a restore fills. `verify`: no claim, the scratch of a verification. `first`
+   * and `second`: the claims that backups are copied from and to.
+   */
+  readonly role?: 'volume' | 'verify' | 'first' | 'second';
 }
 
 /** Of the pod and of its Secret; 63 characters at most. Long names that begin alike are distinguished by their uids. */

@@ -22,6 +22,8 @@ export interface BackupHost extends SlotHost, PassHost {
   pass(actor: BackupWorkflowState): Promise<BackupAssessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
+  /** The same in the slot of the second store. */
+  startBeside(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
   /** Shows people the last pass. */
   show(): void;
 }
@@ -57,7 +59,26 @@ async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssess
   if (assessment === undefined) return undefined;
   afterPass(backup, assessment);
   host.show();
+  if (assessment.beside !== undefined) await workBeside(backup, host, assessment.beside);
   return assessment;
+}
+
+/** So long nothing is begun at the second store after that has failed by a fault of the operator: its own failures are in the status. */
+const BESIDE_FAILED_MS = 300_000;
+
+/** Has the second store seen to, however long that takes: nobody waits for it. */
+async function workBeside(backup: BackupState, host: BackupHost, work: BackupWork): Promise<void> {
+  if (backup.beside === 'underWay' || host.now() < (backup.beside ?? 0)) return;
+  backup.beside = 'underWay';
+  const started = await host.startBeside(work);
+  if (started === undefined) {
+    backup.beside = undefined;
+    return;
+  }
+  void started.result.then(({ outcome }) => {
+    backup.beside = outcome === 'failed' ? host.now() + BESIDE_FAILED_MS : undefined;
+    backup.changed = true;
+  });
 }
 
 /** The planner holds back what may wait; letting a resource go it plans again at once. */

@@ -6,6 +6,7 @@ export {
   etcdBackup,
   etcdCluster,
   etcdRestore,
+  performBackupOperation as copyBackups,
   performBackupOperation as pruneBackups,
   performBackupOperation as releaseBackup,
   performBackupOperation as takeBackup,

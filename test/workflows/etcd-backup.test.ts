@@ -40,6 +40,8 @@ describe('the workflow of a backup', () => {
     const world = {
       next: first as BackupAssessment | FailedPass,
       started: 0,
+      startedBeside: 0,
+      finishBeside: (() => {}) as (ending: BackupEnding) => void,
       end: undefined as RunEnd | undefined,
       finish: (() => {}) as (ending: BackupEnding) => void,
     };
@@ -51,6 +53,10 @@ describe('the workflow of a backup', () => {
       start: async () => {
         world.started += 1;
         return { result: new Promise(resolve => (world.finish = resolve)) };
+      },
+      startBeside: async () => {
+        world.startedBeside += 1;
+        return { result: new Promise(resolve => (world.finishBeside = resolve)) };
       },
       ask: async ask => (asks.push(ask), true),
     }).then(end => (world.end = end));

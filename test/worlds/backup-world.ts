@@ -43,6 +43,12 @@ export const SPEC: EtcdBackupSpec = {
   s3: { path: 'backups/etcd/example' },
 };
 
+/** A second store in another account. */
+export const SECOND_STORE = {
+  storageType: 'S3',
+  s3: { path: 'copies/far/example' },
+} as const satisfies EtcdBackupSpec['secondStore'];
+
 /** Has a process of the operator do something; throws when it is killed over it. */
 type OperatorProcess = <R>(call: (activities: Activities) => Promise<R>, signal?: AbortSignal) => Promise<R>;
 
@@ -53,6 +59,10 @@ export class BackupWorld implements Ground {
   });
   readonly etcd = new FakeEtcd();
   readonly store: FakeStore;
+  /** The one that `spec.secondStore` names. */
+  readonly second: FakeStore;
+  /** Why it cannot be opened. */
+  failSecond: Error | undefined;
   readonly events: { readonly type: string; readonly reason: string; readonly message: string }[] = [];
   readonly ref: { readonly namespace: string; readonly name: string; readonly uid: string };
   /** Milliseconds since the epoch; a test moves it. */
@@ -66,6 +76,7 @@ export class BackupWorld implements Ground {
   /** @param uid of the EtcdBackup, where several worlds share a Temporal */
   constructor(spec: EtcdBackupSpec = SPEC, uid?: string) {
     this.store = new FakeStore({ location: 's3://backups', now: () => this.now });
+    this.second = new FakeStore({ location: 's3://copies', now: () => this.now });
     this.etcd.bootstrap({ name: 'example', hosts: HOSTS });
     const [cluster] = this.kube.seed({
       apiVersion: API_VERSION,
@@ -159,7 +170,7 @@ export class BackupWorld implements Ground {
   readonly deps: Dependencies = {
     kube: this.kube,
     etcd: this.etcd,
-    openStore: async () => this.store,
+    openStore: async owner => this.#storeOf(owner),
     openVolume: async () => new FakeStore(),
     openServed: () => this.verifier.scratch,
     ownImage: async () => 'operator:test',
@@ -171,6 +182,13 @@ export class BackupWorld implements Ground {
     time: new PassingTime(),
     clockAheadMs: () => 0,
   };
+
+  /** By the bucket. */
+  #storeOf({ spec }: Parameters<Dependencies['openStore']>[0]): FakeStore {
+    if (spec.s3?.path.startsWith('copies/') !== true) return this.store;
+    if (this.failSecond !== undefined) throw this.failSecond;
+    return this.second;
+  }
 
   #process = this.#boot();
 
@@ -187,7 +205,7 @@ export class BackupWorld implements Ground {
           return (...args: unknown[]) => {
             const act = () => Reflect.apply(method, of, args) as unknown;
             // Its pages are asked for one at a time; the call itself does nothing yet.
-            if (property === 'list' && target === (this.store as object)) return act();
+            if (property === 'list' && target instanceof FakeStore) return act();
             return this.#admit(act, { alive: () => alive, kill: () => ((alive = false), die('died')) });
           };
         },
@@ -195,7 +213,7 @@ export class BackupWorld implements Ground {
     const deps: Dependencies = {
       ...this.deps,
       kube: guarded(this.kube),
-      openStore: async () => guarded<Store>(this.store),
+      openStore: async owner => guarded<Store>(this.#storeOf(owner)),
       openServed: () => guarded<Store>(this.verifier.scratch),
     };
     const activities = createActivities(deps);
@@ -340,6 +358,11 @@ export class BackupWorld implements Ground {
   /** Keys of the store's objects that are no manifests. */
   get objects(): string[] {
     return [...this.store.objects.keys()].filter(key => !key.endsWith('.json')).toSorted();
+  }
+
+  /** As {@link objects}, of the second store. */
+  get copies(): string[] {
+    return [...this.second.objects.keys()].filter(key => !key.endsWith('.json')).toSorted();
   }
 
   manifest(key: string): BackupManifest | undefined {

@@ -117,6 +117,8 @@ export class OperatorWorld implements Ground {
   readonly kubelet = new FakeKubelet(this.kube, this.etcd);
   /** Where backups lie. */
   readonly store = new FakeStore({ location: 's3://backups' });
+  /** The bucket `copies`, of EtcdBackups with a second store. */
+  readonly second = new FakeStore({ location: 's3://copies' });
   /** What every pass reported for metrics. */
   readonly passes: PassReport[] = [];
   readonly events: { type: string; reason: string; message: string }[] = [];
@@ -153,7 +155,8 @@ export class OperatorWorld implements Ground {
     this.deps = {
       kube: this.kube,
       etcd: this.etcd,
-      openStore: async () => this.store,
+      openStore: async ({ spec }) =>
+        spec.s3?.path.startsWith('copies/') === true ? this.second : this.store,
       openServed: () => new FakeStore(),
       openVolume: async (_, { claim }) => this.volume(claim),
       ownImage: async () => 'operator:test',

@@ -4,7 +4,7 @@ import type { BackupOperation } from '../../src/activities/index.ts';
 import { API_VERSION, FINALIZER } from '../../src/api/names.ts';
 import type { EtcdBackupSpec } from '../../src/api/schemas/types.ts';
 import { BackupEntity } from './backup-bench.ts';
-import type { BackupWorld } from './backup-world.ts';
+import { type BackupWorld, SECOND_STORE } from './backup-world.ts';
 import { Generations, HeldStep } from './generations.ts';
 import { mortal } from './mortal-activities.ts';
 import { RestoreWorld } from './restore-world.ts';
@@ -64,6 +64,14 @@ export const REPLACED_BACKUPS: Readonly<
       begin: (_, say) => say('verify', { level: 'Structure', by: 'ana' }),
       step: 'verifyStoredBackup',
       isDone: world => world.status.verification?.outcome === 'Verified',
+    },
+  ],
+  copyBackups: [
+    {
+      title: 'a copy to the second store',
+      spec: { secondStore: SECOND_STORE },
+      step: 'copyBackups',
+      isDone: world => world.copies.length === 1 && world.status.history?.[0]?.heldIn === 'Both',
     },
   ],
   pruneBackups: [

@@ -148,6 +148,30 @@ export class RestoreWorld extends OperatorWorld {
     } as WritableObject);
   }
 
+  /** The EtcdBackup has a second store with a copy. `sha256`: of the history; absent there: `null`. */
+  seedCopy({ sha256 }: { readonly sha256?: string | null } = {}): void {
+    for (const [key, object] of this.store.objects) {
+      const text = object.bytes.toString('latin1').replace('s3://backups/', 's3://copies/far/');
+      const bytes = key.endsWith('.json') ? Buffer.from(text, 'latin1') : object.bytes;
+      this.second.objects.set(`far/${key}`, { bytes, modifiedAt: 0 });
+    }
+    const sum = createHash('sha256').update(this.store.objects.get(KEY)?.bytes ?? '');
+    const { namespace } = this.ref;
+    const ref = { apiVersion: API_VERSION, kind: 'EtcdBackup', namespace, name: 'nightly' };
+    this.kube.mutate(ref, object => {
+      const { history = [] } = (object['status'] ?? {}) as { history?: readonly object[] };
+      const second = { location: `s3://copies/far/${KEY}`, verifiedAt: '2026-11-21T09:05:00Z' };
+      const recorded = sha256 === null ? {} : { sha256: sha256 ?? sum.digest('hex') };
+      object['spec'] = {
+        ...(object['spec'] as object),
+        secondStore: { storageType: 'S3', s3: { path: `copies/far/${KEY}` } },
+      };
+      object['status'] = {
+        history: history.map(entry => ({ ...entry, ...recorded, heldIn: 'Both', secondStore: second })),
+      };
+    });
+  }
+
   /** Retention of the EtcdBackup, or another run of it: this is the only backup that it has now. */
   replaceBackup(key: string, time: string): void {
     const ref = {

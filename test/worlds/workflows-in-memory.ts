@@ -270,6 +270,27 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
 }
 
 export class BackupInMemory extends WithSlot<BackupState, BackupResource> {
+  #beside = false;
+
+  protected override get isOperating(): boolean {
+    return super.isOperating || this.#beside;
+  }
+
+  private startBeside(work: BackupResource['Work']): Started<BackupEnding> | undefined {
+    if (this.#beside) return undefined;
+    this.#beside = true;
+    const result = runBackupOperation(work, noUserRequests(), {
+      ...this.host,
+      pass: () => this.pass({ isOperation: true }),
+      perform: now => this.perform(now),
+    }).then(ending => {
+      this.#beside = false;
+      return ending;
+    });
+    this.notifyAfter(result);
+    return { result };
+  }
+
   protected loop(): Promise<RunEnd> {
     return runBackup(this.state, {
       ...this.host,
@@ -284,6 +305,7 @@ export class BackupInMemory extends WithSlot<BackupState, BackupResource> {
             perform: now => this.perform(now, asked),
           }),
         ),
+      startBeside: async work => this.startBeside(work),
     });
   }
 }

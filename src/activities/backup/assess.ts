@@ -9,6 +9,7 @@ import type {
 import { planBackup, surplusOf } from '../../planner/backup/plan.ts';
 import { planVerification } from '../../planner/backup/stored-verification.ts';
 import { lookInTime } from '../../planner/backup/lateness.ts';
+import { lookAtCopiesInTime, planCopies, surplusCopies } from '../../planner/backup/second-store.ts';
 import { backupStatus } from '../../planner/backup/report.ts';
 import { attentionOfBackup } from '../../api/derived/readiness.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
@@ -24,6 +25,8 @@ import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resour
 /** What a workflow needs to know of a pass: what to do, and what to show users. */
 export interface BackupAssessment {
   readonly decision: BackupDecision;
+  /** What is done at the second store beside all of that, in a slot of its own. */
+  readonly beside?: Extract<BackupDecision, { readonly kind: 'operate' }>;
   readonly summary: BackupSummary | undefined;
   /** The verification that was asked for makes no sense: of which request, and why. */
   readonly refused?: { readonly uid: string; readonly message: string };
@@ -73,7 +76,8 @@ export async function assessBackup(
     }
     const backup = backupFacts(object);
     const now = deps.now();
-    const isAsked = !backup.deleting && surplusOf({ now, backup }).length > 0;
+    const surplus = [...surplusOf({ now, backup }), ...surplusCopies({ now, backup })];
+    const isAsked = !backup.deleting && surplus.length > 0;
     const needed = isAsked ? await neededAsFarAsKnown(deps, ref, backup.status.history ?? []) : [];
     const { backupJitterSeconds: jitterSeconds = 0 } = deps;
     const observation = await withRequests(deps, { now, backup, needed, jitterSeconds }, sent);
@@ -87,8 +91,10 @@ export async function assessBackup(
     const { actor, pause } = settled;
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);
-    const decision = lookInTime(planBackup(observation, actor), observation);
-    const answer = { decision, ...answerToWorkflow(observation, settled) };
+    const planned = lookInTime(planBackup(observation, actor), observation);
+    const decision = lookAtCopiesInTime(planned, observation);
+    const beside = planCopies(observation, actor);
+    const answer = { decision, ...(beside && { beside }), ...answerToWorkflow(observation, settled) };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting) {
       await recordOutcomes(deps, { changes, requests: observation.requests }, judge);

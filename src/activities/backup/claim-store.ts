@@ -56,7 +56,7 @@ export async function openClaim(
     );
   }
   // Two pods on two nodes cannot have it, and what the pod may read and write would be changed for the member as well.
-  if (owner.role === undefined && found.metadata.annotations?.[ANNOTATION_INCARNATION] !== undefined) {
+  if (owner.role !== 'volume' && found.metadata.annotations?.[ANNOTATION_INCARNATION] !== undefined) {
     throw new BackupFailure(
       'later',
       `PersistentVolumeClaim ${namespace}/${claim} belongs to a member of an EtcdCluster: use another claim in spec.file.claim`,

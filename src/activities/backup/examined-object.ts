@@ -7,7 +7,7 @@ import { EtcdError } from '../../etcd/port.ts';
 import { asksForUsers, type ReadAt, storageVersionOf } from '../../etcd/snapshot-facts.ts';
 import { objectOf, type RestoreObject } from '../../planner/restore/backup-object.ts';
 import type { RestoreSource } from '../../planner/model/restore-of-cluster.ts';
-import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
+import { type CallOptions, type GetOptions, type Store, StoreError } from '../../store/port.ts';
 import { proveObject, readManifest } from './catalogue.ts';
 import { decompressed } from './codec.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
@@ -31,7 +31,15 @@ export async function openObject(
 ): Promise<OpenedObject> {
   const object = objectOf(restore, await readBackupOf(deps.kube, restore), begun);
   if ('reason' in object) throw preconditionChanged(object.message);
-  const { metadata, spec: restored } = restore;
+  return openAt(deps, restore, object);
+}
+
+/** Opens the store that an object is in. */
+export async function openAt(
+  deps: Pick<Dependencies, 'openStore'>,
+  { metadata, spec: restored }: EtcdRestore,
+  object: RestoreObject,
+): Promise<OpenedObject> {
   const store = await deps.openStore({ kind: 'EtcdRestore', metadata, spec: object.spec, restored });
   return { store, object };
 }
@@ -109,6 +117,9 @@ function refuseOther(
   throw new EtcdError('corrupt', message);
 }
 
+/** A verification has found the backup bad, and so is every copy of it. */
+export class FoundBad extends EtcdError {}
+
 /** A backup that is not what its manifest describes, or that was found bad. */
 export function refuseUnlike(
   { verified = '', sha256 }: BackupEntry,
@@ -116,7 +127,7 @@ export function refuseUnlike(
 ): void {
   if (verified === '') {
     const message = `${object.manifest} records that its verification failed: restore another backup`;
-    throw new EtcdError('corrupt', message);
+    throw new FoundBad('corrupt', message);
   }
   if (sha256 !== undefined && sha256 !== object.sha256) {
     const message = `${object.location} has the SHA-256 ${object.sha256}, but ${object.manifest} records ${sha256}`;
@@ -164,7 +175,8 @@ export function snapshotIn(
   return decompressed(checked(), source.compression);
 }
 
-async function* resumed(store: Store, key: string, options: CallOptions): AsyncGenerator<Uint8Array> {
+/** An object from end to end: a download that breaks off is taken up again. */
+export async function* resumed(store: Store, key: string, options: GetOptions): AsyncGenerator<Uint8Array> {
   let offset = 0;
   for (let barren = 0; ; ) {
     try {

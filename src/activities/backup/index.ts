@@ -6,6 +6,7 @@ import { passFailure } from '../runtime/failures.ts';
 import type { ClusterRef } from '../runtime/cluster-reference.ts';
 import { assessBackup } from './assess.ts';
 import { beginBackup, releaseBackup } from './begin.ts';
+import { copyBackups } from './copy-backups.ts';
 import { backupFailure } from './failure.ts';
 import { pruneBackups } from './prune.ts';
 import { takeSnapshot } from './take-snapshot.ts';
@@ -42,6 +43,10 @@ function stepActivities(deps: Dependencies) {
     verifyStoredBackup: withProgressHeartbeat(
       (heartbeatDetails, ref: ClusterRef, of: BackupStepOf<'verifyStoredBackup'>) =>
         verifyStoredBackup(deps, heartbeatDetails, { ref, step: of }),
+      backupFailure,
+    ),
+    copyBackups: withProgressHeartbeat(
+      (heartbeatDetails, ref: ClusterRef) => copyBackups(deps, heartbeatDetails, { ref }),
       backupFailure,
     ),
     pruneBackups: withHeartbeat((ref: ClusterRef) => pruneBackups(deps, ref), backupFailure),

@@ -50,11 +50,14 @@ function neededBy(
   all: readonly EtcdRestore[],
   { namespace, backups }: { readonly namespace: string; readonly backups: readonly BackupEntry[] },
 ): readonly string[] {
-  const isNeeded = ({ location, sha256 }: BackupEntry): boolean =>
+  const isNeeded = ({ location, sha256, secondStore }: BackupEntry): boolean =>
     all.some(({ metadata, status = {} }) => {
       // What was saved before a restore is kept with its EtcdRestore.
       const { source, saved } = status;
-      const held = [saved, hasEnded(status) ? undefined : source].find(each => each?.location === location);
+      const places = [location, secondStore?.location];
+      const held = [saved, hasEnded(status) ? undefined : source].find(
+        each => each !== undefined && places.includes(each.location),
+      );
       const isOwn = metadata.namespace === namespace;
       return held !== undefined && (isOwn || (sha256 !== undefined && held.sha256 === sha256));
     });

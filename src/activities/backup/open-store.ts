@@ -33,12 +33,13 @@ export function storeOpener(deps: StoreDeps): (owner: StoreOwner) => Promise<Sto
   const allowed = new AllowedAddresses(deps.storesAllowed);
   const { environment, memory } = deps;
   return async owner => {
-    const { kind: asked, metadata, spec } = owner;
+    const { kind: asked, metadata, spec, role } = owner;
     const { namespace, name, uid } = metadata;
     if (spec.storageType === 'File' && spec.file !== undefined) {
       const kind = asked === 'EtcdRestore' ? asked : 'EtcdBackup';
       const like = await pullingFor(deps.kube, owner);
-      return openClaim(deps, { kind, namespace, name, uid }, { claim: spec.file.claim, ...like });
+      const copies = role === undefined ? {} : { role };
+      return openClaim(deps, { kind, namespace, name, uid, ...copies }, { claim: spec.file.claim, ...like });
     }
     const secret = secretNameOf(spec);
     if (secret === undefined) checkIdentity(deps, namespace, spec);

@@ -87,7 +87,7 @@ export async function withRun(
 }
 
 /** Longer than any backup may take, and so than any upload that somebody may still be at. */
-const ABANDONED_MS = 2 * 24 * 3_600_000;
+export const ABANDONED_MS = 2 * 24 * 3_600_000;
 
 /**
  * What writers that were killed have left in the store costs money and is good for nothing. The backup does not depend on it.

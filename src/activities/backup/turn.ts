@@ -136,7 +136,7 @@ async function recordTurns({ deps, ref, step: { startedAt } }: Of, turns: readon
 }
 
 /** The server and the bucket, the container, or the claim of a namespace. */
-function storeOf({ spec, metadata }: EtcdBackup): string {
+export function storeOf({ spec, metadata }: EtcdBackup): string {
   const { scheme, container } = STORES[spec.storageType];
   const { endpoint = '' } = serverOf(spec);
   const name = placeOf(spec)?.container ?? '';

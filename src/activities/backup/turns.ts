@@ -16,11 +16,14 @@ export interface BackupTurnsOptions {
 export class BackupTurns {
   /** By store. */
   readonly stores: Limiter;
+  /** Of copies, by their second store: half of the slots at most, since they may last and nobody waits for them. */
+  readonly copies: Limiter;
   readonly #perNode: number;
   readonly #nodes = new Map<string, Limiter>();
 
   constructor({ slots, perStore, perNode }: BackupTurnsOptions) {
     this.stores = new Limiter({ atOnce: slots, perKey: perStore });
+    this.copies = new Limiter({ atOnce: Math.max(1, Math.floor(slots / 2)), perKey: perStore });
     this.#perNode = perNode;
   }
 

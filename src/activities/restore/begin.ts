@@ -1,7 +1,7 @@
 /** What an EtcdRestore's own workflow does: it examines the backup, and makes a cluster to restore into. */
-import { Context } from '@temporalio/activity';
 import { ANNOTATION_RESTORED_BY, API_VERSION } from '../../api/names.ts';
 import type { EtcdRestore } from '../../api/schemas/types.ts';
+import { eventOf } from '../../api/events.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { observe } from '../observe/observe.ts';
 import { EtcdError } from '../../etcd/port.ts';
@@ -14,7 +14,7 @@ import { situationOf } from '../../planner/situation.ts';
 import type { RestoreStepOf } from '../../planner/restore/steps.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
-import { examine, openObject } from '../backup/examined-object.ts';
+import { examineEither } from './either-store.ts';
 import { readRestore, recordFailure, recordRestore, type RestoreRef } from '../resource/etcd-restore.ts';
 
 /** Reads the backup from end to end and records what it is. What is no good backup ends the restore, and nothing was touched. */
@@ -26,17 +26,16 @@ export async function examineBackup(
   const restore = await readRestore(deps.kube, ref);
   if (restore === undefined || restore.metadata.generation !== generation)
     throw preconditionChanged('the specification has changed');
-  const opened = await openObject(deps, restore);
+  const { location = '' } = restore.status?.chosen ?? {};
   try {
-    const sha256 = restore.spec.sha256 ?? heldSum(restore);
-    const source = await examine(opened, { signal: Context.current().cancellationSignal, sha256 });
+    const source = await examineEither(deps, restore);
     await recordRestore(deps, ref, ({ status = {} }) => ({ ...status, source, generation }));
+    if (source.because === undefined) return;
+    const message = `${source.location} is read instead of ${location}: ${source.because}`;
+    deps.recordEvent({ kind: 'EtcdRestore', ...ref }, eventOf('EtcdRestore', 'SecondStoreUsed', message));
   } catch (error) {
     if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;
-    const message = `${opened.object.location} is refused: ${error.message}`;
-    await recordFailure(deps, ref, { message, generation });
-  } finally {
-    await opened.store.close();
+    await recordFailure(deps, ref, { message: error.message, generation });
   }
 }
 
@@ -151,11 +150,6 @@ function dataOf(
   if (found === undefined)
     throw preconditionChanged(`${member} does not answer, and its data was not inspected`);
   return { revision: found.revision, version: status.currentVersion ?? '', size: 0 };
-}
-
-/** Of what spec.backupRef meant when it was first looked at. */
-function heldSum({ spec, status = {} }: EtcdRestore): string | undefined {
-  return spec.backupRef === undefined ? undefined : status.chosen?.sha256;
 }
 
 /** Makes the EtcdCluster of the template; the annotation keeps it from being made empty. */

@@ -25,6 +25,8 @@ export interface StoreOwner {
   readonly kind: string;
   readonly metadata: Pick<EtcdBackup['metadata'], 'namespace' | 'name' | 'uid'>;
   readonly spec: StoreOfSpec & ClusterOfBackup;
+  /** Of an EtcdBackup that copies: from the first store, or to the second. Its runs and their pods know nothing of it. */
+  readonly role?: 'first' | 'second';
   /** Of an EtcdRestore: the cluster that it fills, and how it is made when there is none. */
   readonly restored?: Pick<EtcdRestoreSpec, 'etcdCluster' | 'clusterTemplate'>;
 }

@@ -17,7 +17,12 @@ import { stillPlanned } from './shared/still-planned.ts';
 import { seedPodOf, seedVersion, startedSeed, volumeOwner } from './shared/seed-objects.ts';
 import { createHelper, createVolume, helperWorked, readBoth, recordSeeding } from './shared/seeding.ts';
 import { createOwned } from './shared/create-owned.ts';
-import { openObject, snapshotIn } from '../backup/examined-object.ts';
+import { snapshotIn } from '../backup/examined-object.ts';
+import { useEither } from '../restore/either-store.ts';
+import { recordRestore } from '../resource/etcd-restore.ts';
+import type { Dependencies } from '../runtime/dependencies.ts';
+import { eventOf } from '../../api/events.ts';
+import type { EtcdRestore } from '../../api/schemas/types.ts';
 import { endRestorePods } from './shared/restore-pods.ts';
 import type { Perform } from './shared/perform.ts';
 
@@ -38,12 +43,10 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   try {
     const there = (await volume.head(SNAPSHOT_KEY, options)) ?? (await volume.head(FINISHED_KEY, options));
     if (there !== undefined) return await recordSeeding(deps, ref, { token: step.token, filled: true });
-    const opened = await openObject(deps, restore, source.location);
-    try {
-      await volume.put(SNAPSHOT_KEY, snapshotIn(opened, source, options), options);
-    } finally {
-      await opened.store.close();
-    }
+    const instead = await useEither(deps, { restore, source }, opened =>
+      volume.put(SNAPSHOT_KEY, snapshotIn(opened, source, options), options),
+    );
+    if (instead !== undefined) await sayReadElsewhere(deps, restore, instead);
   } catch (error) {
     if (error instanceof EtcdError && error.code === 'corrupt') {
       throw finalFailure('SeedFailed', `${error.message}; abort the restore, and restore another backup`);
@@ -54,6 +57,20 @@ export const fillVolume: Perform<'fillVolume'> = async (deps, ref, step) => {
   }
   await recordSeeding(deps, ref, { token: step.token, filled: true });
 };
+
+async function sayReadElsewhere(
+  deps: Dependencies,
+  { metadata }: EtcdRestore,
+  because: string,
+): Promise<void> {
+  await recordRestore(deps, metadata, ({ status = {} }) => ({
+    ...status,
+    ...(status.source && { source: { ...status.source, because: because.slice(0, 4096) } }),
+  }));
+  const { namespace, name, uid } = metadata;
+  const event = eventOf('EtcdRestore', 'SecondStoreUsed', because);
+  deps.recordEvent({ kind: 'EtcdRestore', namespace, name, uid }, event);
+}
 
 /** Of the file that says that the data is finished. */
 const FINISHED_KEY = 'restore/finished';

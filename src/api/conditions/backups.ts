@@ -38,6 +38,38 @@ export const BACKUP_CONDITIONS = {
       ],
     },
   },
+  /** Is each backup that is kept in the second store, too? Only where spec.secondStore names one. */
+  Copied: {
+    True: { AllCopied: ['Every backup that is kept is in the second store, with the same bytes.'] },
+    False: {
+      Copying: ['Backups are being copied to the second store.', WAIT],
+      SecondStoreInvalid: [
+        'The second store is not specified correctly. Backups go on without copies.',
+        'Read the message and correct spec.secondStore.',
+      ],
+      SecondStoreUnavailable: [
+        'The second store does not answer, or breaks off. Backups go on, and copies are tried again.',
+        'See whether the second store can be reached. Nothing else needs doing: what is missing there is copied later.',
+      ],
+      SecondStoreRefuses: [
+        'The second store refuses: credentials, permissions, or a bucket that does not exist. Backups go on without copies.',
+        'Read the message and correct spec.secondStore, its Secret, or the account.',
+      ],
+      SecondStoreFull: [
+        'The second store is full. Backups go on without copies.',
+        'Free space there, raise the quota, or keep fewer backups.',
+      ],
+      ObjectDiffers: [
+        'The second store has an object with the name of a backup and other bytes. It is not overwritten, and not taken for the backup.',
+        'Move that object away, or name another path in spec.secondStore.',
+      ],
+      FirstStoreUnreadable: [
+        'Backups cannot be read from the first store, so they cannot be copied. Those that are in the second store are kept there.',
+        'Read the message and see to the first store. If it is lost, restore from the second one, and name another first store.',
+      ],
+    },
+    Unknown: { NotLookedAt: ['The second store was not looked at yet.', WAIT] },
+  },
   /** Is the schedule understood? */
   ScheduleValid: {
     True: {

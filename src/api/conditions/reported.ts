@@ -72,6 +72,17 @@ const REPORTED = {
   EtcdBackup: {
     Succeeded: { notVerified: ['BackupNotVerified'], failed: ['Failed'] },
     ScheduleValid: { invalid: ['Malformed'] },
+    Copied: {
+      behind: [
+        'FirstStoreUnreadable',
+        'ObjectDiffers',
+        'SecondStoreInvalid',
+        'SecondStoreRefuses',
+        'SecondStoreFull',
+        'SecondStoreUnavailable',
+        'Copying',
+      ],
+    },
     ...OF_OPERATOR,
   },
   EtcdRestore: {

@@ -91,6 +91,14 @@ export function keysOf(path: string): RegExp {
   return new RegExp(`^${literal(path)}(_v\\d+_${time})?(${literal(MANIFEST)}(${literal(NEXT)})?)?$`);
 }
 
+/**
+ * The key of the copy of an object: the path of the other store, and what a periodic backup appends. Undefined for a key that is not of this
+ * path.
+ */
+export function keyOfCopy(key: string, path: string, otherPath: string): string | undefined {
+  return keysOf(path).test(key) ? `${otherPath}${key.slice(path.length)}` : undefined;
+}
+
 /** Text as a pattern that matches it and nothing else. */
 function literal(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');

@@ -28,6 +28,16 @@ export function blocksOf(spec: StoreBlocks): StoreBlocks {
   return Object.fromEntries(there.map(block => [block, spec[block]]));
 }
 
+/** A resource with the second store in the place of the first; undefined where there is none. */
+export function inSecondStore<Of extends { readonly spec: EtcdBackupSpec }>(of: Of): Of | undefined {
+  const { secondStore, ...spec } = of.spec;
+  if (secondStore === undefined) return undefined;
+  const others = Object.entries(spec).filter(([field]) => !BLOCKS.includes(field));
+  return { ...of, spec: { ...Object.fromEntries(others), ...secondStore } };
+}
+
+const BLOCKS: readonly string[] = STORE_ROWS.map(({ block }) => block);
+
 /** The Secret with the authorities of the store's endpoint. Undefined: none is named. */
 export function authoritiesSecretOf(spec: StoreOfSpec): string | undefined {
   return storeBlock(spec, spec.storageType)?.caSecret || undefined;

@@ -12,7 +12,7 @@ import {
   timeZone,
 } from './parts.schema.ts';
 import { pause, signalledBackup } from './user-requests.schema.ts';
-import { blockRules, storeBlocks } from './stores.schema.ts';
+import { blockRules, SECOND_STORE_RULES, secondStore, storeBlocks } from './stores.schema.ts';
 import { STORE_TYPES } from '../stores.ts';
 
 const notNegative = (schema: z.ZodInt, what: string) =>
@@ -110,6 +110,7 @@ const backupSpec = cel(
         .enum(STORE_TYPES)
         .describe('The type of the store for backups; the block of the same name contains its settings.'),
       ...storeBlocks,
+      secondStore: secondStore.optional(),
       backupPolicy: backupPolicy.optional(),
       verify: z
         .enum(['Checksum', 'Structure', 'Restore'])
@@ -126,6 +127,7 @@ const backupSpec = cel(
       'exactly one of etcdEndpoints and clusterRef must be given: clusterRef.name for a cluster of this operator, etcdEndpoints for any other',
   },
   ...blockRules('storageType'),
+  ...SECOND_STORE_RULES,
 );
 
 const time = (description: string) => z.iso.datetime({ offset: true }).max(64).describe(description);
@@ -152,6 +154,25 @@ const historyEntry = z.object({
     )
     .optional(),
   duration: text(32, 'How long it took.').optional(),
+  heldIn: statusValue(
+    ['First', 'Second', 'Both'],
+    'Which store has it, as they were last looked at. Absent: there is no second store.',
+  ).optional(),
+  secondStore: z
+    .object({
+      location: text(4096, 'Where the copy lies.'),
+      endpoint: text(2048, 'The server of the second store, if the specification names one.').optional(),
+      region: text(64, 'The region of its bucket, if the specification names one.').optional(),
+      verifiedAt: time(
+        'When it was read there from end to end and had the size and the SHA-256 of the backup.',
+      ),
+      locked: z
+        .literal(true)
+        .describe('The retention keeps it no longer, and the second store lets nobody delete it yet.')
+        .optional(),
+    })
+    .describe('The copy in the second store.')
+    .optional(),
 });
 
 const run = {
@@ -242,6 +263,29 @@ const backupStatus = z
         message: text(4096, 'What was found, or why there is no verdict yet.').optional(),
       })
       .describe('The last verification of a stored backup that an EtcdRequest asked for.')
+      .optional(),
+    secondStore: z
+      .object({
+        location: text(4096, 'Where copies are written: the path of the second store.'),
+        since: time('Since when the second store is this one.'),
+        behind: int64('How many backups that are kept are not in the second store.'),
+        behindSince: time('Since when at least one of them is missing there.').optional(),
+        lookedAt: time('When the second store last answered what it has.').optional(),
+        copying: z
+          .object({
+            location: text(4096, 'The backup that is being copied.'),
+            bytes: int64('Bytes copied.'),
+            total: int64('Bytes expected.').optional(),
+          })
+          .describe('How far the copy under way is.')
+          .optional(),
+        reason: text(64, 'As the reason of the condition Copied: why copies are behind.').optional(),
+        message: text(4096, 'What keeps a copy from being made.').optional(),
+        failures: int64('How many attempts failed in a row.').optional(),
+        retryAt: time('When the next attempt is made.').optional(),
+        generation: int64('The metadata.generation that the last attempt was made for.').optional(),
+      })
+      .describe('The state of the copies in the second store.')
       .optional(),
     userRequests: z
       .object({ pause: pause.optional() })

@@ -165,6 +165,14 @@ const source = z.object({
     .optional(),
   clusterID: text(32, 'The cluster that it comes from, in hexadecimal, if known.').optional(),
   time: time('When it was taken, where that is known.').optional(),
+  store: statusValue(
+    ['First', 'Second'],
+    'For spec.backupRef to an EtcdBackup with a second store: which of its stores it is read from.',
+  ).optional(),
+  because: text(
+    4096,
+    'Why another store was read than the first one, or than the one in which it was examined.',
+  ).optional(),
 });
 
 const chosen = z.object({
@@ -172,6 +180,7 @@ const chosen = z.object({
   at: text(64, 'spec.backupRef.at.'),
   location: text(4096, 'The object that was chosen.'),
   sha256: text(64, 'Its SHA-256 as status.history of the EtcdBackup recorded it.').optional(),
+  copy: text(4096, 'Its copy in the second store, if there is one.').optional(),
 });
 
 const saved = z.object({

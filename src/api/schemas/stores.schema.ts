@@ -95,6 +95,40 @@ export const storeBlocks = {
     .optional(),
 } satisfies Readonly<Record<BlockName, z.ZodType>>;
 
+/** A second store beside the first one, in a block of its own. */
+export const secondStore = cel(
+  z
+    .object({
+      storageType: z
+        .enum(STORE_TYPES)
+        .describe('The type of the second store; the block of the same name contains its settings.'),
+      ...storeBlocks,
+    })
+    .describe(
+      'A second store, such as another region or another provider, to which every backup is copied. What happens to it never makes a backup fail: see the condition Copied.',
+    ),
+  ...blockRules('storageType'),
+);
+
+/** For each type: the second store is another bucket, or has another account and another path. */
+export const SECOND_STORE_RULES: readonly CelRule[] = STORE_TYPES.map(type => {
+  const { block, container } = STORES[type];
+  const first = `self.${block}`;
+  const second = `self.secondStore.${block}`;
+  const same = (field: string) =>
+    `(has(${first}.${field}) ? ${first}.${field} : '') == (has(${second}.${field}) ? ${second}.${field} : '')`;
+  const there = `has(self.secondStore) && self.storageType == '${type}' && self.secondStore.storageType == '${type}' && has(${first}) && has(${second})`;
+  const rule =
+    type === 'File'
+      ? `!(${there} && ${first}.claim == ${second}.claim)`
+      : `!(${there} && ${['endpoint', ...(type === 'S3' ? ['region'] : [])].map(same).join(' && ')} && ${first}.path.split('/')[0] == ${second}.path.split('/')[0] && (${same(STORES[type].secret.field)} || ${first}.path.startsWith(${second}.path) || ${second}.path.startsWith(${first}.path)))`;
+  return {
+    rule,
+    message: `secondStore is in the same ${container} as the backups themselves, which would be lost together: name another ${container}${type === 'File' ? '' : ', or another endpoint'}`,
+    fieldPath: '.secondStore',
+  };
+});
+
 /** For each storage type: the block of the same name must be there. `field` is the field that holds the type. */
 export function blockRules(field: string): readonly CelRule[] {
   return STORE_TYPES.map(type => {

@@ -50,7 +50,17 @@ export function ignoredClusterFields(spec: EtcdClusterSpec): readonly IgnoredFie
 
 /** The fields of a backup that are set and not acted upon: blocks of stores that storageType does not name among them. */
 export function ignoredBackupFields(spec: EtcdBackupSpec): readonly IgnoredField[] {
-  return [...ignoredFields('EtcdBackup', spec), ...otherBlocks(spec, 'storageType', spec.storageType)];
+  const { secondStore } = spec;
+  return [
+    ...ignoredFields('EtcdBackup', spec),
+    ...otherBlocks(spec, 'storageType', spec.storageType),
+    ...(secondStore === undefined
+      ? []
+      : otherBlocks(secondStore, 'storageType', secondStore.storageType).map(({ field, why }) => ({
+          field: field.replace('spec.', 'spec.secondStore.'),
+          why,
+        }))),
+  ];
 }
 
 /** As {@link ignoredBackupFields}, for a restore. */

@@ -244,7 +244,7 @@ function prefixed(
 /** The faults of a backup that is older than the schema, which says the same at admission. */
 export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
   const faults = [
-    ...storeFaults(spec, 'storageType', spec.storageType),
+    ...storeFaults(spec, { field: 'storageType', type: spec.storageType }),
     ...endpointFaults(spec.etcdEndpoints),
   ];
   const endpoints = (spec.etcdEndpoints ?? []).length > 0;
@@ -261,7 +261,7 @@ export function backupFaults(spec: EtcdBackupSpec): readonly string[] {
 /** The faults of a restore that is older than the schema, which says the same at admission. */
 export function restoreFaults(spec: EtcdRestoreSpec): readonly string[] {
   const type = spec.backupStorageType ?? '';
-  const faults = type === '' ? [] : storeFaults(spec, 'backupStorageType', type);
+  const faults = type === '' ? [] : storeFaults(spec, { field: 'backupStorageType', type });
   const sources = [type !== '', spec.backupRef, spec.survivor, spec.incarnation];
   if (sources.filter(Boolean).length !== 1) {
     faults.push(

@@ -1,32 +1,61 @@
 /** What is wrong with the addresses of backups and of what is backed up, as sentences. The schema says the same at admission. Pure. */
 import { STORE_TYPES, storeRow } from '../stores.ts';
-import { type StoreBlocks, storeBlock } from '../derived/store-of-specification.ts';
+import { isElsewhere, placeOf, serverOf } from '../derived/backup-names.ts';
+import { secretNameOf, type StoreBlocks, storeBlock } from '../derived/store-of-specification.ts';
+import type { EtcdBackupSpec } from '../schemas/types.ts';
 import { quote } from '../values/syntax.ts';
 
-/**
- * The faults of the store that a backup is kept in, or is read from.
- * @param field the field of spec that names its type
- */
-export function storeFaults(spec: StoreBlocks, field: string, type: string): string[] {
+/** The faults of the store that a backup is kept in, or is read from. `field` names its type; `at`: where that and the blocks are. */
+export function storeFaults(
+  spec: StoreBlocks,
+  { field, type, at = 'spec' }: { readonly field: string; readonly type: string; readonly at?: string },
+): string[] {
   const name = storeRow(type)?.block;
   if (name === undefined) {
     const known = `${STORE_TYPES.slice(0, -1).join(', ')} or ${STORE_TYPES.at(-1)}`;
-    return [`spec.${field} ${quote(type)} is unknown: write ${known}`];
+    return [`${at}.${field} ${quote(type)} is unknown: write ${known}`];
   }
   const block = storeBlock(spec, type);
-  if (block === undefined) return [`spec.${field} ${type} needs the block spec.${name}`];
+  if (block === undefined) return [`${at}.${field} ${type} needs the block ${at}.${name}`];
   const isOutside = block.path.split('/').some(part => part === '.' || part === '..');
   // No store allows a colon in the name of a bucket or container.
   const hasScheme = type !== 'File' && block.path.split('/')[0]?.includes(':') === true;
   return [
     ...(hasScheme
       ? [
-          `spec.${name}.path ${quote(block.path)} must begin with the ${storeRow(type)?.container}, without a scheme such as s3://`,
+          `${at}.${name}.path ${quote(block.path)} must begin with the ${storeRow(type)?.container}, without a scheme such as s3://`,
         ]
       : []),
-    ...(isOutside ? [`spec.${name}.path ${quote(block.path)} must not have . or .. as a part`] : []),
-    ...schemeFaults(`spec.${name}.endpoint`, block.endpoint),
-    ...regionFaults(`spec.${name}.region`, block.region),
+    ...(isOutside ? [`${at}.${name}.path ${quote(block.path)} must not have . or .. as a part`] : []),
+    ...schemeFaults(`${at}.${name}.endpoint`, block.endpoint),
+    ...regionFaults(`${at}.${name}.region`, block.region),
+  ];
+}
+
+/**
+ * Why nothing is copied to the second store. What of it may be in the way of the first store's own objects is refused, and so is what would be lost
+ * together with them.
+ */
+export function secondStoreFaults(spec: EtcdBackupSpec): readonly string[] {
+  const { secondStore: second } = spec;
+  if (second === undefined) return [];
+  const faults = storeFaults(second, {
+    field: 'storageType',
+    type: second.storageType,
+    at: 'spec.secondStore',
+  });
+  const [one, other] = [placeOf(spec), placeOf(second)];
+  if (faults.length > 0 || one === undefined || other === undefined) return faults;
+  const isSame =
+    spec.storageType === second.storageType &&
+    one.container === other.container &&
+    !isElsewhere(serverOf(spec), serverOf(second));
+  if (!isSame) return [];
+  const { container = 'bucket' } = storeRow(spec.storageType) ?? {};
+  const overlap = one.key.startsWith(other.key) || other.key.startsWith(one.key);
+  if (container !== 'claim' && secretNameOf(spec) !== secretNameOf(second) && !overlap) return [];
+  return [
+    `spec.secondStore is in the same ${container} as the backups themselves, which would be lost together: name another ${container}${container === 'claim' ? '' : ', or another endpoint'}`,
   ];
 }
 

@@ -89,7 +89,13 @@ interface Asked {
   readonly at?: number;
 }
 
-export type BackupOperation = 'takeBackup' | 'verifyStoredBackup' | 'pruneBackups' | 'releaseBackup';
+/** `copyBackups` has a slot of its own, beside that of the others. */
+export type BackupOperation =
+  | 'takeBackup'
+  | 'verifyStoredBackup'
+  | 'pruneBackups'
+  | 'releaseBackup'
+  | 'copyBackups';
 
 export type BackupDecision =
   | { readonly kind: 'gone' }

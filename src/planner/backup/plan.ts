@@ -281,7 +281,9 @@ function needsPruning(observation: BackupObservation, { prunedAfter }: BackupWor
 export function surplusOf({ backup, now, needed }: BackupObservation): readonly KeptBackup[] {
   const { status, config } = backup;
   const at = { timeZone: config.timeZone, now, needed };
-  return toDelete((status.history ?? []).map(asKept), config.retention, at);
+  // What only the second store has is no matter of the first one's.
+  const held = (status.history ?? []).filter(({ heldIn }) => heldIn !== 'Second');
+  return toDelete(held.map(asKept), config.retention, at);
 }
 
 /** An entry of the history, as retention looks at it. */

@@ -17,6 +17,7 @@ import type { BackupWorkflowState, BackupObservation } from './observation.ts';
 import { conditionEvent } from '../../api/condition-event.ts';
 import { currentRun, failureOfRun, nextRunOf, ruleOf } from './plan.ts';
 import { dueOf, lateness } from './lateness.ts';
+import { copyEvents, withCopies } from './second-store.ts';
 import { verdictEvents } from './stored-verification.ts';
 import { failuresOf, withoutFailures, type RunOfSchedule } from './retry.ts';
 
@@ -74,7 +75,8 @@ export function backupStatus(
   const conditions = conditionsOf(observation, actor, written).map(condition =>
     stamped(condition, backup.status.conditions, { now: timestamp(now), generation: backup.generation }),
   );
-  return { ...written, conditions };
+  const former = (backup.status.conditions ?? []).filter(({ type }) => type === 'Copied');
+  return withCopies(observation, { ...written, conditions: [...conditions, ...former] });
 }
 
 /** How the run that was recorded as under way has ended; undefined: none was. */
@@ -308,7 +310,12 @@ export function backupTransitions(
       return !quiet && previous?.reason !== condition.reason;
     })
     .map(conditionEvent);
-  return [...conditions, ...runEvents(before, after), ...verdictEvents(before, after)];
+  return [
+    ...conditions,
+    ...copyEvents(before, after),
+    ...runEvents(before, after),
+    ...verdictEvents(before, after),
+  ];
 }
 
 function runEvents(before: EtcdBackupStatus, after: EtcdBackupStatus): readonly ResourceEvent[] {

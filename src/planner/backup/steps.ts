@@ -51,6 +51,8 @@ export const BACKUP_STEPS = {
     timing: pruning,
     summary: () => 'delete backups that retention does not keep',
   }),
+  /** Copies to the second store what is missing there, and deletes there what retention does not keep. */
+  copyBackups: resourceRow<object>({ timing: copying, summary: () => 'copy backups to the second store' }),
   /** Lets the resource go, and takes the finalizer off one that stays. */
   releaseBackup: resourceRow<object>({ timing: short, summary: () => 'remove the finalizer' }),
 };
@@ -88,6 +90,17 @@ function snapshot({ waits = false, ...of }: Transfer & { readonly waits?: boolea
   const timing = transfer(of);
   if (!waits) return timing;
   return { ...timing, scheduleToCloseSeconds: timing.scheduleToCloseSeconds + LONGEST_WAIT_SECONDS };
+}
+
+/** A store that is slow may take a day: what is copied by then stays copied. Its own failures are none of the step's. */
+function copying(): StepTiming {
+  return {
+    startToCloseSeconds: 24 * 3600,
+    scheduleToCloseSeconds: 48 * 3600,
+    heartbeatSeconds: HEARTBEAT_SECONDS,
+    retry: { maximumSeconds: 60 },
+    isTransfer: true,
+  };
 }
 
 /** Listing and deleting may have much to do. */

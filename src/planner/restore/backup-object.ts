@@ -1,9 +1,10 @@
 /** Which object of which store a restore is about. Pure. */
 import { locationOf, placeOf } from '../../api/derived/backup-names.ts';
-import { blocksOf, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
+import { blocksOf, inSecondStore, type StoreOfSpec } from '../../api/derived/store-of-specification.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import type { BackupEntry, EtcdBackup, EtcdRestore, EtcdRestoreStatus } from '../../api/schemas/types.ts';
 import { isVerified, newestVerified } from '../model/newest-entry.ts';
+import { copyOf } from '../backup/second-store.ts';
 import type { Obstacle } from '../model/decision.ts';
 
 /** A store with its credentials' names, and the key in it. */
@@ -11,6 +12,14 @@ export interface RestoreObject {
   readonly spec: StoreOfSpec;
   readonly key: string;
   readonly location: string;
+  /** Of an EtcdBackup with two stores. */
+  readonly store?: 'First' | 'Second';
+}
+
+/** The copy of it in the second store of its EtcdBackup. */
+export interface RestoreCopy extends RestoreObject {
+  /** What the EtcdBackup has recorded of the backup. Undefined: nothing shows that the copy is the same. */
+  readonly sha256: string | undefined;
 }
 
 /** What `spec.backupRef` means: recorded when it is first looked at, since `Latest` changes with every backup. */
@@ -38,14 +47,39 @@ export function objectOf(
   const chosen = begun === undefined ? chosenBackup(restore, backup) : { location: begun };
   if ('reason' in chosen) return chosen;
   const { location } = chosen;
-  const place = placeOf(backup.spec);
-  const prefix = place && locationOf(backup.spec, { ...place, key: '' });
-  if (prefix === undefined || !location.startsWith(prefix)) {
+  const second = begun !== undefined && restore.status?.source?.store === 'Second';
+  const found = within(second ? inSecondStore(backup) : backup, location);
+  if (found === undefined) {
     return missing(
       `${location} is not in the store that EtcdBackup ${name} now uses: specify the storage type and path instead of spec.backupRef`,
     );
   }
+  if (backup.spec.secondStore === undefined) return found;
+  return { ...found, store: second ? 'Second' : 'First' };
+}
+
+/** A location in the store of the specification; undefined: it lies elsewhere. */
+function within(backup: EtcdBackup | undefined, location: string): RestoreObject | undefined {
+  const place = backup && placeOf(backup.spec);
+  if (backup === undefined || place === undefined) return undefined;
+  const prefix = locationOf(backup.spec, { ...place, key: '' });
+  if (!location.startsWith(prefix)) return undefined;
   return { spec: backup.spec, key: location.slice(prefix.length), location };
+}
+
+/**
+ * The copy in the second store of what `spec.backupRef` means; undefined: there is none. What was there when the backup was chosen is enough: a
+ * history may be lost.
+ */
+export function copyOfObject(restore: EtcdRestore, backup: EtcdBackup | undefined): RestoreCopy | undefined {
+  if (restore.spec.backupRef === undefined || backup === undefined) return undefined;
+  const second = inSecondStore(backup);
+  const chosen = chosenBackup(restore, backup);
+  if ('reason' in chosen) return undefined;
+  const entry = backup.status?.history?.find(({ location }) => location === chosen.location);
+  const location = (entry && copyOf(backup, entry)?.location) ?? chosen.copy;
+  const found = location === undefined ? undefined : within(second, location);
+  return found && { ...found, store: 'Second', sha256: chosen.sha256 };
 }
 
 /**
@@ -59,7 +93,14 @@ export function chosenBackup(restore: EtcdRestore, backup: EtcdBackup): ChosenBa
   const entry = entryOf(restore, backup);
   if ('reason' in entry) return entry;
   const { location, sha256 } = entry;
-  return { name, at: String(at), location, ...(sha256 !== undefined && { sha256 }) };
+  const copy = copyOf(backup, entry)?.location;
+  return {
+    name,
+    at: String(at),
+    location,
+    ...(sha256 !== undefined && { sha256 }),
+    ...(copy !== undefined && { copy }),
+  };
 }
 
 /** What was found before for the same words; undefined when nothing was, or when a location is named. */

@@ -19,7 +19,7 @@ import {
   type Wait,
   waits,
 } from '../model/restore-acceptance.ts';
-import { objectOf } from './backup-object.ts';
+import { copyOfObject, objectOf } from './backup-object.ts';
 import { hasEnded, isUnsaved, restoreOfCluster } from '../model/restore-of-cluster.ts';
 import { ETCD_RESTORE_STEPS, type RestoreStep } from './steps.ts';
 
@@ -105,7 +105,9 @@ function examining(restore: EtcdRestore, backup: EtcdBackup | undefined): Restor
     return operate({ kind: 'examineSurvivor', generation, member: survivor.member });
   if (incarnation !== undefined)
     return operate({ kind: 'examineIncarnation', generation, token: incarnation.token });
-  const object = objectOf(restore, backup);
+  const named = objectOf(restore, backup);
+  // The first store may be another one since: the copy is where it was.
+  const object = 'reason' in named ? (copyOfObject(restore, backup) ?? named) : named;
   if ('reason' in object) return { kind: 'blocked', ...object };
   return operate({ kind: 'examineBackup', generation, location: object.location });
 }

@@ -12,7 +12,14 @@ const OF_CLUSTER = [
 
 /** Paths below the specification of a backup or a restore: how the store and the members are reached. */
 const OF_STORE = [
-  ...STORE_ROWS.flatMap(({ block, secret }) => (secret === undefined ? [] : [[block, secret.field]])),
+  ...STORE_ROWS.flatMap(({ block, secret }) =>
+    secret === undefined
+      ? []
+      : [
+          [block, secret.field],
+          ['secondStore', block, secret.field],
+        ],
+  ),
   ['clientTLSSecret'],
   ['authSecret'],
 ];

@@ -53,7 +53,7 @@ async function passUntilAnswered(
 }
 
 function isOver({ operation }: BackupWork): boolean {
-  return operation === 'pruneBackups' || operation === 'verifyStoredBackup';
+  return operation === 'pruneBackups' || operation === 'verifyStoredBackup' || operation === 'copyBackups';
 }
 
 /** What a pass plans, when it is still about the same run. */

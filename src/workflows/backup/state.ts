@@ -52,7 +52,10 @@ interface Remembered extends PassState {
   published: string;
 }
 
-export interface BackupState extends Remembered, ResourceState, SlotState<BackupEnding> {}
+export interface BackupState extends Remembered, ResourceState, SlotState<BackupEnding> {
+  /** What is done at the second store: this run has begun it, or not before then (milliseconds since the epoch). */
+  beside: 'underWay' | number | undefined;
+}
 
 export type CarriedBackup = Readonly<Partial<Remembered>>;
 
@@ -77,6 +80,7 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
     published: '',
     passFailing: undefined,
     ...carried,
+    beside: undefined,
     changed: true,
     cancelled: false,
     gone: false,

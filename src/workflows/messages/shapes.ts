@@ -164,20 +164,23 @@ const assessment = record({
 
 const recordedRequests = record({ ends: flag, ...ofRequests });
 
-const backupOperation = oneOf('takeBackup', 'verifyStoredBackup', 'pruneBackups', 'releaseBackup');
+const backupOperation = oneOf(
+  'takeBackup',
+  'verifyStoredBackup',
+  'pruneBackups',
+  'releaseBackup',
+  'copyBackups',
+);
+const backupWork = { operation: backupOperation, step, timing, summary: text };
 
 const backupAssessment = record({
   decision: byKind({
     gone: record({}),
     idle,
     blocked: record(waits),
-    operate: record({
-      operation: backupOperation,
-      step,
-      timing,
-      summary: text,
-    }),
+    operate: record(backupWork),
   }),
+  beside: optional(record(backupWork)),
   summary: optional(
     record({
       paused: flag,

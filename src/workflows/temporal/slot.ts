@@ -65,16 +65,20 @@ export async function reportEnd(entity: string, { follow }: Asked, ending: objec
 
 /**
  * Starts an operation; undefined when the slot is taken: one outlived the run that started it.
- * @param how `priority`: when it is not that of the resource's workflow
+ * @param how `priority`: when it is not that of the resource's workflow; `slot`: the id of the workflow, when it is not that of operations
  */
 export async function startInSlot<W extends Workflow>(
   operation: string,
   { namespace, name }: ResourceId,
-  { args, priority }: { readonly args: Parameters<W>; readonly priority?: Priority },
+  {
+    args,
+    priority,
+    slot = operationWorkflowId(workflowInfo().workflowId),
+  }: { readonly args: Parameters<W>; readonly priority?: Priority; readonly slot?: string },
 ): Promise<{ readonly runId: string; readonly result: Promise<WorkflowResultType<W> | string> } | undefined> {
   try {
     const child = await startChild<Workflow>(operation, {
-      workflowId: operationWorkflowId(workflowInfo().workflowId),
+      workflowId: slot,
       args,
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...(priority && { priority }),

@@ -11,7 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { WorkflowState, Assessment, Operation, RestoreAssessment } from '../../activities/index.ts';
-import { type Kind, type ResourceId, workflowId } from '../../api/names.ts';
+import { copiesWorkflowId, type Kind, type ResourceId, workflowId } from '../../api/names.ts';
 import { priorityOfOperation } from '../../api/values/priority.ts';
 import { backupDetails } from '../backup/details.ts';
 import { endingOf, runBackupOperation } from '../backup/operation.ts';
@@ -207,21 +207,24 @@ export async function etcdBackup({ namespace, name, uid, carried }: BackupInput)
 
 function backupHost(ref: ResourceId, backup: BackupState): BackupHost {
   const entity = workflowInfo().workflowId;
+  const start = async (work: BackupWork, slot?: string) => {
+    const args = [{ ref, entity, work }] as const satisfies Parameters<typeof performBackupOperation>;
+    const child = await startInSlot<typeof performBackupOperation>(work.operation, ref, {
+      args: [...args],
+      ...(slot !== undefined && { slot }),
+    });
+    // One that has no result has failed.
+    const endOfRun = (result: BackupEnding | string) =>
+      typeof result === 'string' ? endingOf(work, { outcome: 'failed', message: result }) : result;
+    return child && { result: child.result.then(endOfRun) };
+  };
   return {
     ...temporalHost,
     ask: askOperation,
     pass: actor => assess('assessBackup', { ref, entity, actor }, isBackupAssessment),
     reportFailing: reportingOf('EtcdBackup', ref, backup),
-    async start(work) {
-      const args = [{ ref, entity, work }] as const satisfies Parameters<typeof performBackupOperation>;
-      const child = await startInSlot<typeof performBackupOperation>(work.operation, ref, {
-        args: [...args],
-      });
-      // One that has no result has failed.
-      const endOfRun = (result: BackupEnding | string) =>
-        typeof result === 'string' ? endingOf(work, { outcome: 'failed', message: result }) : result;
-      return child && { result: child.result.then(endOfRun) };
-    },
+    start: work => start(work),
+    startBeside: work => start(work, copiesWorkflowId(entity)),
     show() {
       const { assessment } = backup;
       if (assessment === undefined) return;
