@@ -7,12 +7,13 @@ import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import { DATA_DIR } from '../../../src/objects/etcd-arguments.ts';
+import { dial } from '../../stack/drill/connection.ts';
 import { leaderOf } from '../../stack/drill/drill.ts';
 import { ASKING_FOR_CPU, drilledCluster } from '../../stack/drill/drilled.ts';
 import { claimsOf, podsOf, readCluster, type World } from '../../stack/e2e.ts';
 import { killOperators, memberProcesses } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
-import { connect, fill } from '../../stack/stack-keys.ts';
+import { fill } from '../../stack/stack-keys.ts';
 
 const SIZE = 3;
 const PATIENCE_MS = 240_000;
@@ -47,11 +48,12 @@ function fillVolume(where: World, member: string): void {
 
 test('a volume that files of others fill: it is told apart from a quota, and larger volumes bring the member back', async () => {
   const { member: leader } = await leaderOf(world(), at);
-  const names = (await podsOf(world(), at.namespace, at.name)).map(({ metadata }) => metadata.name);
-  const member = names.find(name => name !== leader) ?? '';
+  const pods = await podsOf(world(), at.namespace, at.name);
+  const member = pods.map(({ metadata }) => metadata.name).find(name => name !== leader) ?? '';
+  const { podIP } = pods.find(({ metadata }) => metadata.name === leader)?.['status'] as { podIP: string };
   const { verdict } = await drill('the volume of a follower is full', async () => {
     fillVolume(world(), member);
-    const etcd = await connect(world(), at);
+    const etcd = dial(`${podIP}:2379`);
     try {
       await fill(etcd, MEBIBYTES);
     } finally {
