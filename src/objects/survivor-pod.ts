@@ -53,8 +53,8 @@ export interface SurvivorFacts {
   readonly clusterId: string;
   readonly raftTerm: string;
   readonly raftIndex: string;
-  /** Of all keys at that revision; absent where etcd asks for a user. */
-  readonly hash?: string;
+  /** Of all keys at that revision. */
+  readonly hash: string;
 }
 
 /** The name of the pod; one for each member, and names of members are never used twice. */

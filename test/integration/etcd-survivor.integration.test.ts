@@ -12,6 +12,7 @@ import { SNAPSHOT_KEY } from '../../src/objects/seed-pod.ts';
 import { type EtcdProcess, EtcdProcessCluster, etcdBinary } from '../stack/etcd-process.ts';
 import { freePorts } from '../stack/free-ports.ts';
 import { poll } from '../stack/poll.ts';
+import { requireUsers } from '../stack/stack-keys.ts';
 import { startSeeded } from '../stack/seeded-member.ts';
 
 const port = createEtcdPort();
@@ -122,6 +123,30 @@ describe.each(['3.5.35', '3.6.16', '3.7.3'])('etcd %s', version => {
     90_000,
   );
 });
+
+test.each(['3.5.35', '3.6.5', '3.6.16', '3.7.3'])(
+  'the data of a cluster of etcd %s that requires users is taken over without a password',
+  async version => {
+    const cluster = await EtcdProcessCluster.start({ version, size: 1 });
+    try {
+      const [member] = cluster.members as [EtcdProcess];
+      const client = new Etcd3({ hosts: `127.0.0.1:${member.clientPort}` });
+      await client.put('a').value('1');
+      await requireUsers(client, 'a password');
+      client.close();
+      await member.stop('SIGTERM');
+      const volume = await mkdtemp(join(folder, 'volume-'));
+      const etcd = await etcdBinary(version);
+      const ports = await freePorts('client', 'peer');
+      const facts = await copySurvivor({ etcd, data: member.dataDir, volume, revision: 2, ports });
+      expect(facts).toMatchObject({ revision: '2', hash: expect.stringMatching(/^\d+$|^[0-9a-f]+$/) });
+      expect(await readdir(join(volume, 'restore'))).toEqual(['snapshot.db']);
+    } finally {
+      await cluster.stop();
+    }
+  },
+  60_000,
+);
 
 describe('data that is not what was looked at', () => {
   test('is refused when it has a lower revision, and when there is none', async () => {

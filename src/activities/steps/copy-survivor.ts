@@ -86,7 +86,7 @@ async function recordInspection(
   const found = {
     ...{ name, claimUID, clusterID, raftTerm, raftIndex },
     revision: Number(revision),
-    ...(hash !== undefined && { hash }),
+    hash,
     time: timestamp(deps.now()),
   };
   await recordStatus(deps.kube, cluster, { survivors: [...others, found] });

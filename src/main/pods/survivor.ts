@@ -3,14 +3,15 @@
  * written to, so that it can be begun again, and the survivor's data stays as it was.
  */
 import { spawn } from 'node:child_process';
-import { cp, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { cp, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createEtcdPort } from '../../etcd/adapter.ts';
-import { EtcdError, type EtcdMember } from '../../etcd/port.ts';
+import type { ClientTls, EtcdMember } from '../../etcd/port.ts';
 import type { MemberStatus } from '../../etcd/answers.ts';
 import { DONE_BEFORE, SNAPSHOT_KEY } from '../../objects/seed-pod.ts';
 import type { SurvivorFacts } from '../../objects/survivor-pod.ts';
+import { createAuthority, issueLeaf } from '../../tls/issue.ts';
 import { messageOf } from '../../api/values/message-of.ts';
 
 /** Enough to read a large database and its log. */
@@ -19,6 +20,10 @@ const STOP_MS = 5 * 60_000;
 const CHECK_MS = 100;
 /** More than any database has: a replayed entry must raise no alarm that the cluster did not have. */
 const QUOTA = 1024 ** 4;
+/** How long the certificate is valid with which etcd is asked. */
+const ACCESS_MS = 24 * 3_600_000;
+/** The host name in it. */
+const HOST = 'survivor';
 /** Of what etcd said last. */
 const LONGEST = 2_000;
 
@@ -68,8 +73,10 @@ export async function copySurvivor(of: Survivor): Promise<SurvivorFacts> {
 
 /** Runs etcd alone on the copy until it has applied all that is committed, and ends it, so that its database is closed. */
 async function replayed({ etcd, revision, ports }: Survivor, copy: string): Promise<SurvivorFacts> {
-  const client = `http://127.0.0.1:${ports.client}`;
+  const client = `https://127.0.0.1:${ports.client}`;
   const peer = `http://127.0.0.1:${ports.peer}`;
+  const access = join(dirname(copy), 'access');
+  const tls = await writeAccess(access);
   const process = spawn(
     etcd,
     [
@@ -78,6 +85,10 @@ async function replayed({ etcd, revision, ports }: Survivor, copy: string): Prom
       '--force-new-cluster',
       `--quota-backend-bytes=${QUOTA}`,
       '--log-outputs=stderr',
+      '--client-cert-auth',
+      `--trusted-ca-file=${join(access, 'ca.crt')}`,
+      `--cert-file=${join(access, 'tls.crt')}`,
+      `--key-file=${join(access, 'tls.key')}`,
       `--listen-client-urls=${client}`,
       `--advertise-client-urls=${client}`,
       `--listen-peer-urls=${peer}`,
@@ -95,7 +106,8 @@ async function replayed({ etcd, revision, ports }: Survivor, copy: string): Prom
   const member = createEtcdPort().member({
     host: '127.0.0.1',
     port: ports.client,
-    serverName: '127.0.0.1',
+    serverName: HOST,
+    tls,
   });
   const over = new AbortController();
   try {
@@ -116,7 +128,29 @@ async function replayed({ etcd, revision, ports }: Survivor, copy: string): Prom
     member.close();
     process.kill('SIGKILL');
     await ended;
+    await rm(access, { recursive: true, force: true });
   }
+}
+
+/**
+ * Writes what etcd and its client need to trust each other, and nobody else, where this process alone reads it. With etcd's authentication on,
+ * etcd answers only who has a name, and takes that of a client certificate for it (etcd documentation, "Role-based access control", TLS
+ * common name); the user root is there whenever authentication is, so its password is not needed.
+ */
+async function writeAccess(folder: string): Promise<ClientTls> {
+  const validity = { now: Date.now(), lasts: ACCESS_MS };
+  const authority = await createAuthority(HOST, validity);
+  const { cert, key } = await issueLeaf(
+    authority,
+    { commonName: 'root', usages: ['server', 'client'], dnsNames: [HOST], addresses: ['127.0.0.1'] },
+    validity,
+  );
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const files = { 'ca.crt': authority.cert, 'tls.crt': cert, 'tls.key': key };
+  for (const [name, text] of Object.entries(files))
+    await writeFile(join(folder, name), text, { mode: 0o600 });
+  return { ca: authority.cert, cert, key };
 }
 
 /** Waits until it leads itself and has applied all that it knows to be committed. */
@@ -137,12 +171,8 @@ function isReady({ leaderId, memberId, raftIndex, raftAppliedIndex }: MemberStat
 
 async function factsOf(member: EtcdMember, status: MemberStatus): Promise<SurvivorFacts> {
   const { revision = '0', clusterId, raftTerm, raftIndex } = status;
-  const hash = await member.hashKv(revision).catch((error: unknown) => {
-    // With etcd's authentication nobody asks for it without a name.
-    if (error instanceof EtcdError && error.code === 'denied') return undefined;
-    throw error;
-  });
-  return { revision, clusterId, raftTerm, raftIndex, ...(hash && { hash: hash.hash }) };
+  const { hash } = await member.hashKv(revision);
+  return { revision, clusterId, raftTerm, raftIndex, hash };
 }
 
 async function synced(path: string): Promise<void> {
