@@ -7,14 +7,17 @@ import { parse } from 'yaml';
 import type { StoreBlocks } from '../../../src/api/derived/store-of-specification.ts';
 import { memberHost } from '../../../src/api/names.ts';
 import type { EtcdBackup, EtcdBackupSpec } from '../../../src/api/schemas/types.ts';
+import { TestAuthority } from '../../fakes/certificates.ts';
 import { BackupStory } from '../../stack/backup-story.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { awaitRunning, manifest, podsOf, sample, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
+import { forward } from '../../stack/forward.ts';
 import { poll } from '../../stack/poll.ts';
 import { live, requireUsers } from '../../stack/stack-keys.ts';
 import {
   blockOf,
+  bridgeAddress,
   type CloudType,
   startStackStore,
   type StackStore,
@@ -203,6 +206,34 @@ test('any etcd is backed up with certificates and a user', async () => {
   });
   await story.backedUp('external');
 });
+
+test('a store whose certificate an authority of its own has signed is used when caSecret names it', async () => {
+  const store = stores.get('S3');
+  if (store === undefined) throw new Error('the first test starts the store');
+  const authority = await TestAuthority.create('store');
+  const address = bridgeAddress(world);
+  const certificate = await authority.issue({ addresses: [address], usages: ['server'] });
+  const front = await forward(address, store.front.url, certificate);
+  try {
+    await writeFile(join(folder, 'company-ca.pem'), authority.pair.cert);
+    await pageOfStores.type('generic store-authorities', inFolder);
+    const path = 'bucket/private/backup';
+    const { s3 } = blockOf(store, path);
+    const spec = (caSecret: string) => ({
+      clusterRef: { name: at.name },
+      storageType: 'S3' as const,
+      s3: { ...s3, path, endpoint: front.url, caSecret },
+    });
+    await story.apply('EtcdBackup', 'private', spec(''));
+    const said = async () => JSON.stringify((await story.backup('private'))?.status ?? {});
+    await poll(async () => (await said()).includes('caSecret'), { timeoutMs: 120_000, otherwise: said });
+    await story.apply('EtcdBackup', 'private', spec('store-authorities'));
+    await story.backedUp('private');
+    expect([...(await store.contents()).keys()]).toContain('private/backup.json');
+  } finally {
+    front.stop();
+  }
+}, 300_000);
 
 test('a backup is restored by hand', async () => {
   const bytes = (await stores.get('S3')?.contents())?.get('etcd/by-secret') ?? Buffer.alloc(0);

@@ -9,15 +9,7 @@ import { coreosSecrets, secret, staticTls, TestAuthority } from '../../fakes/cer
 import { awaitRunning, createNamespace, leaveNamespace, manifest, openWorld } from '../../stack/e2e.ts';
 import { leaks, privateKeysIn, writtenAbout, type Written } from '../../stack/leaks.ts';
 import { live, requireUsers } from '../../stack/stack-keys.ts';
-import { poll } from '../../stack/poll.ts';
-import { forward } from '../../stack/forward.ts';
-import {
-  blockOf,
-  bridgeAddress,
-  type CloudType,
-  startStackStore,
-  type StackStore,
-} from '../../stack/stack-store.ts';
+import { blockOf, type CloudType, startStackStore, type StackStore } from '../../stack/stack-store.ts';
 
 const NAMESPACE = 'stores';
 const PASSWORD = 'canary-root-password-5d41a9';
@@ -92,33 +84,6 @@ describe.each(CASES)('$type, of the cluster $cluster', ({ type, cluster, spec, s
     expect(await story.contentAfterRestore(cluster, before)).toEqual({ keys: before.keys, isRaised: true });
   }, 480_000);
 });
-
-test('a store whose certificate an authority of its own has signed is used when caSecret names it', async () => {
-  const { world } = story;
-  const [store] = stores;
-  if (store?.type !== 'S3') throw new Error('the first store is to be S3');
-  const authority = await TestAuthority.create('store');
-  const address = bridgeAddress(world);
-  const certificate = await authority.issue({ addresses: [address], usages: ['server'] });
-  const front = await forward(address, store.front.url, certificate);
-  try {
-    await world.kube.apply(secret(NAMESPACE, 'authorities', { 'ca.crt': authority.pair.cert }));
-    const { s3 } = blockOf(store, 'bucket/private/backup');
-    const spec = (caSecret: string) => ({
-      clusterRef: { name: 'plain' },
-      storageType: 'S3' as const,
-      s3: { ...s3, path: 'bucket/private/backup', endpoint: front.url, caSecret },
-    });
-    await story.apply('EtcdBackup', 'private', spec(''));
-    const said = async () => JSON.stringify((await story.backup('private'))?.status ?? {});
-    await poll(async () => (await said()).includes('caSecret'), { timeoutMs: 120_000, otherwise: said });
-    await story.apply('EtcdBackup', 'private', spec('authorities'));
-    await story.backedUp('private');
-    expect([...(await store.contents()).keys()]).toContain('private/backup.json');
-  } finally {
-    front.stop();
-  }
-}, 300_000);
 
 test('no secret of any credential is found anywhere', async () => {
   const { world } = story;
