@@ -160,7 +160,12 @@ export async function ensureImageStore(
   const build = async (folder: string): Promise<void> => {
     if (base !== undefined) {
       rmSync(folder, { recursive: true });
-      await cloneStore(base, folder);
+      await cloneStore(base, folder).catch((error: unknown) => {
+        if (existsSync(base)) throw error;
+        // Another stack made a newer one, and took this one away: without it all images are imported.
+        rmSync(`${folder}.partial`, { recursive: true, force: true });
+        mkdirSync(folder, { recursive: true });
+      });
     }
     const record = readImageRecord(folder);
     await withContainerd(toolchain, folder, async socket => {

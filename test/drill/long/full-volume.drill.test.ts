@@ -50,7 +50,9 @@ test('a volume that files of others fill: it is told apart from a quota, and lar
   const { member: leader } = await leaderOf(world(), at);
   const pods = await podsOf(world(), at.namespace, at.name);
   const member = pods.map(({ metadata }) => metadata.name).find(name => name !== leader) ?? '';
-  const { podIP } = pods.find(({ metadata }) => metadata.name === leader)?.['status'] as { podIP: string };
+  const { podIP = '' } = (pods.find(({ metadata }) => metadata.name === leader)?.['status'] ?? {}) as {
+    podIP?: string;
+  };
   const { verdict } = await drill('the volume of a follower is full', async () => {
     fillVolume(world(), member);
     const etcd = dial(`${podIP}:2379`);

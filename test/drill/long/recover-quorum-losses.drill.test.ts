@@ -203,7 +203,7 @@ test('two volumes that are there and useless: nothing is offered, and they are g
           async () => {
             const all = await answers(at.name);
             const newest = all.toSorted((a, b) => timeOf(a) - timeOf(b)).at(-1);
-            return all.length > tried && newest?.status?.phase !== undefined ? newest : undefined;
+            return all.length > tried && isJudged(newest) ? newest : undefined;
           },
           { timeoutMs: PATIENCE_MS, otherwise: shown(at.name) },
         );
@@ -221,6 +221,8 @@ test('two volumes that are there and useless: nothing is offered, and they are g
   await kubectl('delete', 'etcd', at.name);
 }, 900_000);
 
+const isJudged = (request: EtcdRequest | undefined): boolean =>
+  !['', 'Pending', 'Accepted', undefined].includes(request?.status?.phase);
 const timeOf = ({ metadata }: EtcdRequest): number => Date.parse(String(metadata.creationTimestamp ?? 0));
 
 test('two machines that are gone with their disks: recovered on the one that is left', async () => {
