@@ -1,8 +1,10 @@
 /** Histories of backups and restores. */
+import { copiesWorkflowId } from '../../src/api/names.ts';
 import type { RestoreDecision } from '../../src/activities/index.ts';
 import { recordedOf } from '../../src/planner/model/steps/row.ts';
 import { ETCD_RESTORE_STEPS } from '../../src/planner/restore/steps.ts';
 import { StoreError } from '../../src/store/port.ts';
+import { SECOND_STORE } from '../../test/worlds/backup-world.ts';
 import { BackupEntity } from '../../test/worlds/backup-bench.ts';
 import { Script, scriptedActivities } from '../../test/worlds/scripted-activities.ts';
 import { until } from '../../test/worlds/workflow-bench.ts';
@@ -68,6 +70,19 @@ export const backupHistories: readonly Scenario[] = [
       'takeBackup-stopped': taken,
       'releaseBackup-released': entity.operation,
     };
+  },
+
+  async function backupCopied(bench) {
+    const entity = await BackupEntity.on(bench, { secondStore: SECOND_STORE }, RECORDER);
+    await entity.changed();
+    await until(() => entity.world.status.history?.[0]?.heldIn === 'Both');
+    const copies = bench.client.workflow.getHandle(copiesWorkflowId(entity.id));
+    await copies.result();
+    await entity.quiet();
+    await entity.world.delete();
+    await entity.changed();
+    await entity.handle.result();
+    return { 'etcdBackup-copied': entity.handle, 'copyBackups-copied': copies };
   },
 
   async function backupFailed(bench) {

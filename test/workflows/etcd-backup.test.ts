@@ -68,6 +68,43 @@ describe('the workflow of a backup', () => {
     return { host, state, actors, asks, failures, world, say };
   }
 
+  describe('the second store', () => {
+    const beside = operate('copyBackups').decision as BackupWork;
+
+    it('is seen to beside everything else, however long that takes, and never twice at once', async () => {
+      const { world, say } = await begun({ ...operate('takeBackup'), beside });
+      expect([world.started, world.startedBeside]).toEqual([1, 1]);
+      world.next = { ...idle, beside };
+      world.finish({ operation: 'takeBackup', outcome: 'ended' });
+      await say(state => void (state.changed = true));
+      // It hangs, and the next backup begins all the same.
+      world.next = { ...operate('takeBackup'), beside };
+      await say(state => void (state.changed = true));
+      expect([world.started, world.startedBeside]).toEqual([2, 1]);
+    });
+
+    it('is looked at again when what was begun there has ended', async () => {
+      const { world, actors, host } = await begun({ ...idle, beside });
+      const passes = actors.length;
+      world.next = idle;
+      world.finishBeside({ operation: 'copyBackups', outcome: 'ended' });
+      await host.settle();
+      expect(actors.length).toBe(passes + 1);
+      expect(world.startedBeside).toBe(1);
+    });
+
+    it('is left alone for five minutes after a fault of the operator', async () => {
+      const { world, host, say } = await begun({ ...idle, beside });
+      world.finishBeside({ operation: 'copyBackups', outcome: 'failed', message: 'a fault' });
+      await host.settle();
+      await say(state => void (state.changed = true));
+      expect(world.startedBeside).toBe(1);
+      await host.advance(301_000);
+      await say(state => void (state.changed = true));
+      expect(world.startedBeside).toBe(2);
+    });
+  });
+
   it('reports a pass whose tries are used up, and makes another one after a while, or when something changed', async () => {
     const { host, actors, failures, world, say } = await begun(idle);
     world.next = { failedPass: 'no rights' };

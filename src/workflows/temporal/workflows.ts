@@ -6,6 +6,7 @@ import {
   CancellationScope,
   continueAsNew,
   getExternalWorkflowHandle,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -224,7 +225,9 @@ function backupHost(ref: ResourceId, backup: BackupState): BackupHost {
     pass: actor => assess('assessBackup', { ref, entity, actor }, isBackupAssessment),
     reportFailing: reportingOf('EtcdBackup', ref, backup),
     start: work => start(work),
-    startBeside: work => start(work, copiesWorkflowId(entity)),
+    // A run that a release without second stores has followed has begun nothing for them.
+    startBeside: async work =>
+      patched('second-store') ? start(work, copiesWorkflowId(entity)) : undefined,
     show() {
       const { assessment } = backup;
       if (assessment === undefined) return;
