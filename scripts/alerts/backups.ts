@@ -71,6 +71,27 @@ export const BACKUPS: Group = {
       },
     },
     {
+      name: 'EtcdBackupNotCopied',
+      severity: 'warning',
+      for: '6h',
+      expr: has('EtcdBackup', 'Copied', 'behind'),
+      summary: `Backups of EtcdBackup ${RESOURCE} are not in its second store`,
+      description: `For six hours at least one backup of ${RESOURCE} has been in its first store alone, or the second store cannot be looked at.`,
+      runbook: {
+        means:
+          'The second store is away, slow, full or refuses, or the first one cannot be read. Backups go on: what is missing is that a loss of the first store would cost nothing.',
+        look: [
+          messageOf('EtcdBackup', 'Copied'),
+          `kubectl -n $NS get etcdbackup $NAME -o jsonpath='{.status.secondStore}{"\\n"}'`,
+        ],
+        act: [
+          'Remove the cause that the message names ([a second store](backup.md#a-second-store), [stores](stores.md#errors)). What is missing is copied by itself.',
+          'A store that is too slow for its backups stays behind: back up less often, compress, or name another one.',
+        ],
+        ends: 'When every backup that is kept is in the second store, `spec.secondStore` is removed, or the EtcdBackup is deleted.',
+      },
+    },
+    {
       name: 'EtcdBackupScheduleInvalid',
       severity: 'warning',
       for: '10m',

@@ -8,6 +8,50 @@ const ONE_SOURCE = 'exactly one of etcdEndpoints and clusterRef must be given';
 const policy = (backupPolicy: object) => ({ ...ok, backupPolicy });
 const CRON = 'must be a cron expression of five fields such as "30 2 * * *"';
 
+const SAME = 'which would be lost together';
+const second = (secondStore: object, first: object = gcs) => ({ ...endpoints, ...first, secondStore });
+
+const SECOND_STORES: readonly Rejected[] = [
+  {
+    what: 'a second store without its type',
+    spec: second({ gcs: { path: 'far/etcd' } }),
+    says: ['spec.secondStore.storageType', 'Required value'],
+  },
+  {
+    what: 'a second store without its block',
+    spec: second({ storageType: 'S3' }),
+    says: ['spec.secondStore', 'storageType S3 needs the block s3 with path'],
+  },
+  {
+    what: 'a second store without a path',
+    spec: second({ storageType: 'S3', s3: {} }),
+    says: ['spec.secondStore.s3.path', 'Required value'],
+  },
+  {
+    what: 'a second store that is the first one',
+    spec: second({ storageType: 'GCS', gcs: { path: 'bucket/etcd' } }),
+    says: ['spec.secondStore', 'secondStore is in the same bucket', SAME],
+  },
+  {
+    what: 'a second store in the same bucket, with the same Secret',
+    spec: second({ storageType: 'GCS', gcs: { path: 'bucket/copies' } }),
+    says: ['spec.secondStore', SAME],
+  },
+  {
+    what: 'a second store below the path of the first one, with another Secret',
+    spec: second({ storageType: 'GCS', gcs: { path: 'bucket/etcd_v', gcpSecret: 'other' } }),
+    says: ['spec.secondStore', SAME],
+  },
+  {
+    what: 'a second store on the same claim',
+    spec: second(
+      { storageType: 'File', file: { claim: 'backups', path: 'far' } },
+      { storageType: 'File', file: { claim: 'backups', path: 'near' } },
+    ),
+    says: ['spec.secondStore', 'name another claim'],
+  },
+];
+
 export const REJECTED_BACKUPS: readonly Rejected[] = [
   { what: 'no spec', spec: undefined, says: ['spec', 'Required value'] },
   {
@@ -27,6 +71,7 @@ export const REJECTED_BACKUPS: readonly Rejected[] = [
   },
   { what: 'no storageType', spec: endpoints, says: ['spec.storageType', 'Required value'] },
   { what: 'null as storageType', spec: { ...ok, storageType: null }, says: ['spec.storageType'] },
+  ...SECOND_STORES,
   {
     what: 'neither endpoints nor a cluster',
     spec: gcs,

@@ -21,7 +21,10 @@ const backedUp: Fault = world => backUp(world);
 /** Somebody has a backup made; undefined when there is nobody to ask. */
 export function backUp({ backups, etcd }: SimWorld): string | undefined {
   const leader = [...etcd.processes.values()].find(found => found.isLeader && etcd.hasQuorum(found));
-  return leader && backups.take(CLUSTER, leader);
+  const path = leader && backups.take(CLUSTER, leader);
+  // The others are there before their copies are.
+  if (path !== undefined && backups.paths.length % 3 === 0) backups.copy(path);
+  return path;
 }
 
 /** With the id of the cluster that may go, without, or with another one's; of a backup that is there or of none. Several stand side by side. */

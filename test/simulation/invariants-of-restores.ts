@@ -80,6 +80,8 @@ export class RestoreInvariants {
     if (recovered !== undefined) return recovered;
     const overwritten = this.#overwriting.check(tick);
     if (overwritten !== undefined) return overwritten;
+    const otherBytes = this.#faultOfBytes();
+    if (otherBytes !== undefined) return otherBytes;
     this.#noteProven(tick);
     const { incarnation, clusterID } = this.#status();
     if (incarnation !== undefined && clusterID !== undefined && !this.#ids.has(incarnation.token))
@@ -113,6 +115,18 @@ export class RestoreInvariants {
       const { source } = (status ?? {}) as EtcdRestoreStatus;
       if (source !== undefined) this.#provenAt.set(metadata.uid ?? '', tick);
     }
+  }
+
+  /** Whichever store it is read from: what is restored has the bytes of the backup that was chosen. */
+  #faultOfBytes(): string | undefined {
+    for (const { metadata, status } of this.#kube.all('EtcdRestore')) {
+      const { source, chosen, generation } = (status ?? {}) as EtcdRestoreStatus;
+      if (chosen?.sha256 === undefined || source === undefined || generation !== metadata.generation)
+        continue;
+      if (source.sha256 !== chosen.sha256)
+        return `${metadata.name} restores ${source.location}, which is not ${chosen.location}`;
+    }
+    return undefined;
   }
 
   #lacks(): string | undefined {

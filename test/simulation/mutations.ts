@@ -11,6 +11,7 @@ import { EVICTION_MUTATIONS } from './mutations-of-evictions.ts';
 import { GENERAL_MUTATIONS } from './mutations-of-members.ts';
 import { INCARNATION_MUTATIONS } from './mutations-of-incarnations.ts';
 import { RESTORE_MUTATIONS } from './mutations-of-restores.ts';
+import { SECOND_STORE_MUTATIONS } from './mutations-of-second-stores.ts';
 import { UPGRADE_MUTATIONS } from './mutations-of-upgrades.ts';
 import { WATCHING_MUTATIONS } from './mutations-of-watching.ts';
 
@@ -24,6 +25,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...EVICTION_MUTATIONS,
   ...CORRUPTION_MUTATIONS,
   ...INCARNATION_MUTATIONS,
+  ...SECOND_STORE_MUTATIONS,
 ];
 
 /** All that can be put into effect. */

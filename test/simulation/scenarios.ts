@@ -15,6 +15,7 @@ import { membershipScenarios } from './scenarios-of-membership.ts';
 import { userScenarios } from './scenarios-of-users.ts';
 import { refusalScenarios } from './scenarios-of-refusals.ts';
 import { recoveryScenarios } from './scenarios-of-recovery.ts';
+import { secondStoreScenarios } from './scenarios-of-second-stores.ts';
 import { restoreScenarios } from './scenarios-of-restores.ts';
 import { specificationScenarios } from './scenarios-of-specification.ts';
 import { pauseScenarios } from './scenarios-of-pauses.ts';
@@ -52,6 +53,7 @@ const SCENARIOS = {
   ...pauseScenarios,
   ...corruptionScenarios,
   ...incarnationScenarios,
+  ...secondStoreScenarios,
 };
 export type ScenarioName = keyof typeof SCENARIOS;
 export const SCENARIO_NAMES = Object.keys(SCENARIOS) as ScenarioName[];

@@ -19,6 +19,7 @@ import { minor } from './sim-versions.ts';
 
 export const BACKUP = 'nightly';
 const BUCKET = 'backups';
+const SECOND = 'copies';
 
 /** The key in the bucket. */
 export function keyOf(path: string): string {
@@ -33,6 +34,8 @@ export interface Snapshot {
 
 export class SimBackups {
   readonly store: FakeStore;
+  /** The second store of the EtcdBackup. */
+  readonly second: FakeStore;
   /** Of every backup, as restores name them. */
   readonly paths: string[] = [];
   readonly #kube: SimKube;
@@ -42,6 +45,7 @@ export class SimBackups {
   constructor(kube: SimKube) {
     this.#kube = kube;
     this.store = new FakeStore({ location: `s3://${BUCKET}`, now: kube.now });
+    this.second = new FakeStore({ location: `s3://${SECOND}`, now: kube.now });
   }
 
   /** An EtcdBackup of the cluster makes a backup, with its manifest, and lists it. The path that a restore names. */
@@ -80,6 +84,38 @@ export class SimBackups {
     this.#list(cluster, entry);
     this.paths.push(`${BUCKET}/${key}`);
     return `${BUCKET}/${key}`;
+  }
+
+  /** The store of a bucket. */
+  storeAt(path: string): FakeStore {
+    return path.startsWith(`${SECOND}/`) ? this.second : this.store;
+  }
+
+  /** The EtcdBackup names a second store, and has copied this backup there. */
+  copy(path: string): void {
+    const key = keyOf(path);
+    const [object, manifest] = [this.store.objects.get(key), this.store.objects.get(`${key}.json`)];
+    const found = this.#kube.peek('EtcdBackup', BACKUP);
+    if (object === undefined || manifest === undefined || found === undefined) return;
+    const location = `${this.second.location}/${key}`;
+    const described = JSON.parse(manifest.bytes.toString('utf8')) as BackupManifest;
+    const copied = { ...described, entry: { ...described.entry, location } };
+    this.second.objects.set(key, object);
+    this.second.objects.set(`${key}.json`, { ...manifest, bytes: Buffer.from(JSON.stringify(copied)) });
+    const { history = [] } = (found['status'] ?? {}) as { readonly history?: readonly BackupEntry[] };
+    const secondStore = { location, verifiedAt: new Date(this.#kube.now()).toISOString() };
+    const marked = history.map(entry =>
+      entry.location === `${this.store.location}/${key}`
+        ? { ...entry, heldIn: 'Both' as const, secondStore }
+        : entry,
+    );
+    this.#kube.change(found, {
+      spec: {
+        ...(found['spec'] as object),
+        secondStore: { storageType: 'S3', s3: { path: `${SECOND}/etcd`, awsSecret: '' } },
+      },
+      status: { ...(found['status'] as object), history: marked },
+    });
   }
 
   /** The manifest of a backup names one key more than there is. */

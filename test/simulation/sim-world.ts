@@ -486,7 +486,7 @@ export class SimWorld {
       kube: attempt => this.kube.client(this.invariants.audit(attempt)),
       etcd: () => ({ member: target => this.#dial(target) }),
       rest: {
-        openStore: async () => this.backups.store,
+        openStore: async ({ spec }) => this.backups.storeAt(spec.s3?.path ?? ''),
         openServed: () => new FakeStore(),
         openVolume: async (_, { claim }) => {
           const { uid } = this.kube.peek('PersistentVolumeClaim', claim)?.metadata ?? {};

@@ -107,6 +107,7 @@ export const STORIES: Readonly<Record<string, readonly Story[]>> = {
   ),
   EtcdBackupFailed: reported('EtcdBackup', 'Succeeded', 'Failed'),
   EtcdBackupNotVerified: reported('EtcdBackup', 'Succeeded', 'BackupNotVerified'),
+  EtcdBackupNotCopied: reported('EtcdBackup', 'Copied', 'SecondStoreUnavailable'),
   EtcdBackupScheduleInvalid: reported('EtcdBackup', 'ScheduleValid'),
   EtcdClusterNoVerifiedBackup: reported('EtcdCluster', 'BackedUp'),
   EtcdRestoreWaiting: reported('EtcdRestore', 'Accepted'),

@@ -4,7 +4,7 @@
  * the second store does is a failure of a backup: it is recorded in the status, which says when it is tried again.
  */
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { keysOf, placeOf } from '../../api/derived/backup-names.ts';
+import { keysOf } from '../../api/derived/backup-names.ts';
 import { inSecondStore } from '../../api/derived/store-of-specification.ts';
 import type { FailureType } from '../../api/failures.ts';
 import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
@@ -16,17 +16,17 @@ import {
   copyOf,
   mayCopy,
   missingCopies,
-  placeOfCopy,
 } from '../../planner/backup/second-store.ts';
-import { type CallOptions, type Store, StoreError } from '../../store/port.ts';
+import type { CallOptions } from '../../store/port.ts';
 import { backupFacts, type BackupRef, readBackup } from '../resource/etcd-backup.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import { folderOf, listOurs } from './catalogue.ts';
-import { asFirst, atFirst, atSecond, CopyError } from './copy-failure.ts';
+import { atFirst, atSecond, CopyError } from './copy-failure.ts';
 import { copyOne } from './copy-object.ts';
 import { type Copying, readThere, recordStatus } from './copying.ts';
+import { lookAtFirst, lookAtSecond } from './looks-at-stores.ts';
 import { pruneFolder, record } from './prune.ts';
 import { ABANDONED_MS } from './take-snapshot.ts';
 import { storeOf } from './turn.ts';
@@ -123,44 +123,6 @@ async function bringUpToDate(copying: Copying): Promise<Fault | undefined> {
   if (first === undefined) return undefined;
   const others = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
   return { reason: first.reason, message: `${first.message}${others}` };
-}
-
-/** What the second store has no more is said no more. */
-async function lookAtSecond(copying: Copying): Promise<void> {
-  const { deps, ref, to, options } = copying;
-  const { entries } = await atSecond(() => listOurs(to, options));
-  const isThere = (copy: string, { sha256 }: BackupEntry) =>
-    entries.some(entry => entry.location === copy && (sha256 === undefined || entry.sha256 === sha256));
-  await recordStatus(deps, ref, (status, { backup }) => ({
-    ...status,
-    history: (status.history ?? []).flatMap(entry => {
-      const copy = copyOf(backup, entry);
-      if (copy === undefined || isThere(copy.location, entry)) return [entry];
-      const { secondStore: _, heldIn, ...kept } = entry;
-      // Neither of the two has it any more.
-      return heldIn === 'Second' ? [] : [kept];
-    }),
-  }));
-}
-
-/** Of what is copied: whether the first store still has it. A bucket that does not exist has nothing. */
-async function lookAtFirst({ deps, ref, backup, options }: Copying, from: Store): Promise<void> {
-  const place = placeOf(backup.spec);
-  if (place === undefined) return;
-  const there = new Set<string>();
-  try {
-    for await (const { key } of from.list(place.key, options)) there.add(key);
-  } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== 'no-bucket') throw asFirst(error, false);
-  }
-  await recordStatus(deps, ref, (status, { backup: now }) => ({
-    ...status,
-    history: (status.history ?? []).map(entry => {
-      const key = copyOf(now, entry) && placeOfCopy(now, entry)?.key;
-      if (key === undefined) return entry;
-      return { ...entry, heldIn: there.has(key) ? ('Both' as const) : ('Second' as const) };
-    }),
-  }));
 }
 
 /** The retention, asked of what the second store has: nothing goes there because of what became of the first one. */

@@ -110,7 +110,7 @@ async function send(
 }
 
 /** The bytes of the second store prove what it has, and nothing else does. */
-async function readBack(
+export async function readBack(
   { to: { store }, options }: Copying,
   {
     copyKey,

@@ -108,7 +108,7 @@ function rangesOf(store: Store, key: string, options: CallOptions): ReadAt {
 }
 
 /** Another object than the one that was confirmed. */
-function refuseOther(
+export function refuseOther(
   confirmed: string,
   { sha256, location }: { readonly sha256: string; readonly location: string },
 ): void {

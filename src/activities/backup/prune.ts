@@ -8,7 +8,7 @@ import { asKept } from '../../planner/backup/plan.ts';
 import { newestFirst } from '../../planner/backup/report.ts';
 import { copyOf, withCopies } from '../../planner/backup/second-store.ts';
 import { toDelete } from '../../planner/backup/retention.ts';
-import type { BackupEntry } from '../../api/schemas/types.ts';
+import type { BackupEntry, EtcdBackup } from '../../api/schemas/types.ts';
 import type { CallOptions } from '../../store/port.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -84,6 +84,14 @@ export async function pruneFolder(
   return { gone, locked };
 }
 
+/** What the history names, the second store has, and the first one does not: @param listed what that has. */
+export function onlyInSecond(backup: EtcdBackup, listed: readonly BackupEntry[]): readonly BackupEntry[] {
+  const isListed = ({ location }: BackupEntry) => listed.some(entry => entry.location === location);
+  return (backup.status?.history ?? [])
+    .filter(entry => !isListed(entry) && copyOf(backup, entry) !== undefined)
+    .map(entry => ({ ...entry, heldIn: 'Second' as const }));
+}
+
 /** What the first store has, and what only the second one has. */
 async function recordHistory(
   deps: Dependencies,
@@ -95,16 +103,12 @@ async function recordHistory(
     if (backup === undefined) return;
     const facts = backupFacts(backup);
     const { history = [] } = facts.status;
-    const isThere = ({ location }: BackupEntry) => entries.some(entry => entry.location === location);
     const copyIn = (entry: BackupEntry) => {
       const known = history.find(({ location }) => location === entry.location);
       const copy = known && copyOf(backup, known);
       return copy === undefined ? entry : { ...entry, secondStore: copy };
     };
-    const elsewhere = history
-      .filter(entry => !isThere(entry) && copyOf(backup, entry) !== undefined)
-      .map(entry => ({ ...entry, heldIn: 'Second' as const }));
-    const known = newestFirst([...entries.map(copyIn), ...elsewhere]);
+    const known = newestFirst([...entries.map(copyIn), ...onlyInSecond(backup, entries)]);
     await reportBackup(
       deps,
       backup,

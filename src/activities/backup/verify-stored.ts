@@ -10,6 +10,7 @@ import type { BackupEntry, EtcdBackup, EtcdBackupStatus } from '../../api/schema
 import { messageOf } from '../../api/values/message-of.ts';
 import { timestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
+import { copyOf } from '../../planner/backup/second-store.ts';
 import { finished, withVerification } from '../../planner/backup/report.ts';
 import type { BackupStepOf } from '../../planner/backup/steps.ts';
 import { verdictOutcome, verifiedAfter } from '../../planner/backup/stored-verification.ts';
@@ -82,7 +83,12 @@ export async function verifyStoredBackup(
 async function verify(order: Order, run: Run, entry: BackupEntry): Promise<void> {
   const { folder, bounds } = run;
   const key = keyOf(run, entry);
-  if ((await folder.store.head(key, bounds)) === undefined)
+  const isThere = (await folder.store.head(key, bounds)) !== undefined;
+  const copy = copyOf(folder.backup, entry)?.location;
+  // The copy is as good as it was: what the first store has lost is no fault of the backup.
+  if (!isThere && copy !== undefined)
+    throw new BackupFailure('never', `${entry.location} does not exist in the store; its copy is ${copy}`);
+  if (!isThere)
     return recordVerdict(order, entry, {
       verified: '',
       fault: `${entry.location} does not exist in the store`,

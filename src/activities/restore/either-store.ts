@@ -84,16 +84,16 @@ async function examineAt(
 ): Promise<RestoreSource> {
   const opened = await openAt(deps, restore, object);
   const { spec, status = {} } = restore;
-  const sha256 = spec.sha256 ?? (spec.backupRef === undefined ? undefined : status.chosen?.sha256);
-  // Another object than the one that was recorded is no copy, whatever was confirmed.
-  const recorded = 'sha256' in object ? (object as RestoreCopy).sha256 : undefined;
+  const asked = spec.sha256 ?? (spec.backupRef === undefined ? undefined : status.chosen?.sha256);
   try {
-    const source = await examine(opened, {
-      signal: Context.current().cancellationSignal,
-      sha256: recorded ?? sha256,
-    });
-    if (sha256 !== undefined && source.sha256 !== sha256)
-      throw new EtcdError('corrupt', `it has the SHA-256 ${source.sha256}, but ${sha256} was requested`);
+    // What was recorded comes first: another object than that is no copy, whatever was confirmed.
+    const { sha256 = asked } = object as Partial<RestoreCopy>;
+    if (asked !== undefined && sha256 !== asked)
+      throw new EtcdError(
+        'corrupt',
+        `the EtcdBackup has recorded the SHA-256 ${sha256}, and ${asked} is requested`,
+      );
+    const source = await examine(opened, { signal: Context.current().cancellationSignal, sha256 });
     return object.store === undefined ? source : { ...source, store: object.store };
   } catch (error) {
     if (!(error instanceof EtcdError) || error.code !== 'corrupt') throw error;

@@ -64,6 +64,8 @@ function storedEntry(
       : `the only backup of EtcdBackup ${name} is not finished`;
   }
   if (!isFinished(found)) return `${found.location} is not finished: the run that writes it is under way`;
+  if (found.heldIn === 'Second')
+    return `${found.location} is only in the second store, where it was compared with what was recorded: a restore verifies the backup that it restores`;
   const place = placeOf(spec);
   const prefix = place && locationOf(spec, { ...place, key: '' });
   if (prefix === undefined || !found.location.startsWith(prefix) || isElsewhere(found, serverOf(spec)))

@@ -45,6 +45,7 @@ export function oneBackupLines(backup: EtcdBackup, now: number): readonly Line[]
     ...(lastVerifiedRestore === undefined
       ? []
       : [field('Restored', `on the side and equal to the cluster, ${ago(lastVerifiedRestore, now)}`)]),
+    ...copyLines(backup),
     ...runLines(backup, now),
     ...(nextRun === undefined ? [] : [field('Next run', nextRun)]),
     ...(conditions.length === 0 ? [] : [[], ...conditions]),
@@ -57,6 +58,14 @@ function newest(entry: BackupEntry | undefined, now: number): readonly Span[] {
   const { verified = '', time } = entry;
   const how = verified === '' ? toned('not verified', 'warn') : toned(`verified (${verified})`, 'good');
   return [`${ago(time, now)}, `, how];
+}
+
+function copyLines({ status = {} }: EtcdBackup): readonly Line[] {
+  const { location, behind = 0, behindSince } = status.secondStore ?? {};
+  if (location === undefined) return [];
+  const said =
+    behind === 0 ? toned('every backup', 'good') : toned(`${behind} missing since ${behindSince}`, 'warn');
+  return [field('Copies', `${location}: `, said)];
 }
 
 function runLines({ status = {} }: EtcdBackup, now: number): readonly Line[] {
@@ -83,15 +92,23 @@ function runLines({ status = {} }: EtcdBackup, now: number): readonly Line[] {
 }
 
 function entryLines(history: readonly BackupEntry[], now: number): readonly Line[] {
-  const rows = history.map(({ time, size, revision, keys, verified, etcdVersion, location }) => [
-    time,
-    ago(time, now),
-    bytes(size),
-    String(revision ?? '-'),
-    String(keys ?? '-'),
-    etcdVersion ?? '-',
-    verified || '-',
-    location,
-  ]);
-  return table(['TIME', 'TAKEN', 'SIZE', 'REVISION', 'KEYS', 'ETCD', 'VERIFIED', 'LOCATION'], rows);
+  const isInTwo = history.some(({ heldIn }) => heldIn !== undefined);
+  const rows = history.map(
+    ({ time, size, revision, keys, verified, etcdVersion, location, heldIn = '-' }) => [
+      time,
+      ago(time, now),
+      bytes(size),
+      String(revision ?? '-'),
+      String(keys ?? '-'),
+      etcdVersion ?? '-',
+      verified || '-',
+      ...(isInTwo ? [heldIn] : []),
+      location,
+    ],
+  );
+  const stores = isInTwo ? ['STORE'] : [];
+  return table(
+    ['TIME', 'TAKEN', 'SIZE', 'REVISION', 'KEYS', 'ETCD', 'VERIFIED', ...stores, 'LOCATION'],
+    rows,
+  );
 }

@@ -226,8 +226,7 @@ function backupHost(ref: ResourceId, backup: BackupState): BackupHost {
     reportFailing: reportingOf('EtcdBackup', ref, backup),
     start: work => start(work),
     // A run that a release without second stores has followed has begun nothing for them.
-    startBeside: async work =>
-      patched('second-store') ? start(work, copiesWorkflowId(entity)) : undefined,
+    startBeside: async work => (patched('second-store') ? start(work, copiesWorkflowId(entity)) : undefined),
     show() {
       const { assessment } = backup;
       if (assessment === undefined) return;

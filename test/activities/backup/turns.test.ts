@@ -50,3 +50,10 @@ it('a thousand backups of one store all get their turn, and come again seldom', 
   expect(second).toBeLessThan((2 * 5 * 1_000) / 8);
   expect(asked / second).toBeLessThan(40);
 });
+
+it('copies use half of the slots at most, and one always', () => {
+  const { copies } = new BackupTurns({ slots: 6, perStore: 8, perNode: 8 });
+  const held = ['a', 'b', 'c', 'd', 'e'].map(store => copies.tryTake(store)).filter(Boolean);
+  expect(held).toHaveLength(3);
+  expect(new BackupTurns({ slots: 1, perStore: 8, perNode: 8 }).copies.tryTake('a')).toBeDefined();
+});

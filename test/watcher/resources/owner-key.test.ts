@@ -148,6 +148,13 @@ describe('a Secret concerns what refers to it', () => {
     ],
     ['nonsense', resource(refTo('EtcdBackup', 'b'), { spec: { clientTLSSecret: 7, s3: [] } }), []],
     ['no spec', resource(refTo('EtcdBackup', 'b'), { spec: null }), []],
+    [
+      'a backup with a second store',
+      resource(refTo('EtcdBackup', 'one'), {
+        spec: { s3: { awsSecret: 'near' }, secondStore: { abs: { absSecret: 'far' } } },
+      }),
+      ['far', 'near'],
+    ],
   ];
 
   test.each(references)('%s', (_, object, names) => {
