@@ -8,7 +8,7 @@ const ONE_SOURCE = 'exactly one of etcdEndpoints and clusterRef must be given';
 const policy = (backupPolicy: object) => ({ ...ok, backupPolicy });
 const CRON = 'must be a cron expression of five fields such as "30 2 * * *"';
 
-const SAME = 'which would be lost together';
+const SAME = 'would be lost together';
 const second = (secondStore: object, first: object = gcs) => ({ ...endpoints, ...first, secondStore });
 
 const SECOND_STORES: readonly Rejected[] = [
@@ -30,7 +30,7 @@ const SECOND_STORES: readonly Rejected[] = [
   {
     what: 'a second store that is the first one',
     spec: second({ storageType: 'GCS', gcs: { path: 'bucket/etcd' } }),
-    says: ['spec.secondStore', 'secondStore is in the same bucket', SAME],
+    says: ['spec.secondStore', 'secondStore must be another bucket', SAME],
   },
   {
     what: 'a second store in the same bucket, with the same Secret',
@@ -48,7 +48,7 @@ const SECOND_STORES: readonly Rejected[] = [
       { storageType: 'File', file: { claim: 'backups', path: 'far' } },
       { storageType: 'File', file: { claim: 'backups', path: 'near' } },
     ),
-    says: ['spec.secondStore', 'name another claim'],
+    says: ['spec.secondStore', 'secondStore must be another claim'],
   },
 ];
 

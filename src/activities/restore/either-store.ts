@@ -21,7 +21,7 @@ import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 
 /** A store that does not answer may answer the next time: so many attempts at the step, of which each asks it five times. */
-export const ATTEMPTS_AT_FIRST = 2;
+const ATTEMPTS_AT_FIRST = 2;
 
 /** Reads the backup from end to end, in whichever store has it. Throws `EtcdError` `corrupt` when it is no good in any. */
 export async function examineEither(deps: Dependencies, restore: EtcdRestore): Promise<RestoreSource> {

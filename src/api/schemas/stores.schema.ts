@@ -124,7 +124,7 @@ export const SECOND_STORE_RULES: readonly CelRule[] = STORE_TYPES.map(type => {
       : `!(${there} && ${['endpoint', ...(type === 'S3' ? ['region'] : [])].map(same).join(' && ')} && ${first}.path.split('/')[0] == ${second}.path.split('/')[0] && (${same(STORES[type].secret.field)} || ${first}.path.startsWith(${second}.path) || ${second}.path.startsWith(${first}.path)))`;
   return {
     rule,
-    message: `secondStore is in the same ${container} as the backups themselves, which would be lost together: name another ${container}${type === 'File' ? '' : ', or another endpoint'}`,
+    message: `secondStore must be another ${container}${type === 'File' ? '' : ', or at another endpoint'}: what is in the same ${container} would be lost together`,
     fieldPath: '.secondStore',
   };
 });

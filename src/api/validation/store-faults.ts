@@ -55,7 +55,7 @@ export function secondStoreFaults(spec: EtcdBackupSpec): readonly string[] {
   const overlap = one.key.startsWith(other.key) || other.key.startsWith(one.key);
   if (container !== 'claim' && secretNameOf(spec) !== secretNameOf(second) && !overlap) return [];
   return [
-    `spec.secondStore is in the same ${container} as the backups themselves, which would be lost together: name another ${container}${container === 'claim' ? '' : ', or another endpoint'}`,
+    `spec.secondStore must be another ${container}${container === 'claim' ? '' : ', or at another endpoint'}: what is in the same ${container} would be lost together`,
   ];
 }
 

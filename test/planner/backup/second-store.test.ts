@@ -292,7 +292,7 @@ describe('a second store that makes no sense', () => {
     ['of an unknown type', { storageType: 'Tape' as 'S3' }, 'spec.secondStore.storageType "Tape" is unknown'],
     ['without its block', { storageType: 'GCS' }, 'needs the block spec.secondStore.gcs'],
     ['that is the first one', { storageType: 'S3', s3: { path: 'backups/etcd/a' } }, 'in the same bucket'],
-    ['in its bucket', { storageType: 'S3', s3: { path: 'backups/x' } }, 'or another endpoint'],
+    ['in its bucket', { storageType: 'S3', s3: { path: 'backups/x' } }, 'or at another endpoint'],
     [
       'below its path with another Secret',
       { storageType: 'S3', s3: { path: 'backups/etcd/ab', awsSecret: 'x' } },
@@ -316,7 +316,7 @@ describe('a second store that makes no sense', () => {
       file,
       secondStore: { storageType: 'File', file: { ...file, path: 'b' } },
     };
-    expect(secondStoreFaults(spec)).toEqual([expect.stringMatching(/same claim.*name another claim$/)]);
+    expect(secondStoreFaults(spec)).toEqual([expect.stringMatching(/must be another claim.*same claim/)]);
   });
 
   it('is not one at another server, in another region, or in another account with another path', () => {
