@@ -61,6 +61,8 @@ export class BackupWorld implements Ground {
   readonly store: FakeStore;
   /** The one that `spec.secondStore` names. */
   readonly second: FakeStore;
+  /** Opens servers instead of the two. */
+  openReal: Dependencies['openStore'] | undefined;
   /** Why it cannot be opened. */
   failSecond: Error | undefined;
   readonly events: { readonly type: string; readonly reason: string; readonly message: string }[] = [];
@@ -205,7 +207,7 @@ export class BackupWorld implements Ground {
           return (...args: unknown[]) => {
             const act = () => Reflect.apply(method, of, args) as unknown;
             // Its pages are asked for one at a time; the call itself does nothing yet.
-            if (property === 'list' && target instanceof FakeStore) return act();
+            if (property === 'list' && 'removeUnfinished' in target) return act();
             return this.#admit(act, { alive: () => alive, kill: () => ((alive = false), die('died')) });
           };
         },
@@ -213,7 +215,7 @@ export class BackupWorld implements Ground {
     const deps: Dependencies = {
       ...this.deps,
       kube: guarded(this.kube),
-      openStore: async owner => guarded<Store>(this.#storeOf(owner)),
+      openStore: async owner => guarded<Store>((await this.openReal?.(owner)) ?? this.#storeOf(owner)),
       openServed: () => guarded<Store>(this.verifier.scratch),
     };
     const activities = createActivities(deps);

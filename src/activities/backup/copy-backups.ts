@@ -29,6 +29,7 @@ import { type Copying, readThere, recordStatus } from './copying.ts';
 import { lookAtFirst, lookAtSecond } from './looks-at-stores.ts';
 import { pruneFolder, record } from './prune.ts';
 import { ABANDONED_MS } from './take-snapshot.ts';
+import { endLeftPod } from './serving-pod.ts';
 import { storeOf } from './turn.ts';
 import { secondsToWait } from './turns.ts';
 
@@ -43,6 +44,10 @@ export async function copyBackups(
 ): Promise<void> {
   const backup = await readThere(deps, ref);
   const second = inSecondStore(backup);
+  // An attempt that was killed may have left the pods that lend it volumes.
+  if (second === undefined)
+    for (const role of ['first', 'second'] as const)
+      await endLeftPod(deps.kube, { kind: 'EtcdBackup', ...ref, role });
   if (second === undefined || !mayCopy(backupFacts(backup)))
     throw preconditionChanged(`EtcdBackup ${ref.namespace}/${ref.name} copies nothing now`);
   const place = storeOf(second);
@@ -108,9 +113,10 @@ async function bringUpToDate(copying: Copying): Promise<Fault | undefined> {
     const { object, status } = backupFacts(await readThere(deps, copying.ref));
     for (const entry of missingCopies({ object, status })) {
       copying.current = entry;
-      await copyOne(copying, from, entry).catch((error: unknown) => {
+      await copyOne(copying, from, entry).catch(async (error: unknown) => {
         if (!(error instanceof CopyError) || !error.isOfOne) throw error;
-        faults.push(error);
+        // The retention of the first store may have deleted it meanwhile.
+        if (await isKept(copying, entry)) faults.push(error);
       });
     }
   } finally {
@@ -123,6 +129,11 @@ async function bringUpToDate(copying: Copying): Promise<Fault | undefined> {
   if (first === undefined) return undefined;
   const others = faults.length === 1 ? '' : ` (and ${faults.length - 1} more)`;
   return { reason: first.reason, message: `${first.message}${others}` };
+}
+
+async function isKept({ deps, ref }: Copying, { location }: BackupEntry): Promise<boolean> {
+  const { history = [] } = (await readThere(deps, ref)).status ?? {};
+  return history.some(entry => entry.location === location);
 }
 
 /** The retention, asked of what the second store has: nothing goes there because of what became of the first one. */

@@ -271,14 +271,6 @@ const backupStatus = z
         behind: int64('How many backups that are kept are not in the second store.'),
         behindSince: time('Since when at least one of them is missing there.').optional(),
         lookedAt: time('When the second store last answered what it has.').optional(),
-        copying: z
-          .object({
-            location: text(4096, 'The backup that is being copied.'),
-            bytes: int64('Bytes copied.'),
-            total: int64('Bytes expected.').optional(),
-          })
-          .describe('How far the copy under way is.')
-          .optional(),
         reason: text(64, 'As the reason of the condition Copied: why copies are behind.').optional(),
         message: text(4096, 'What keeps a copy from being made.').optional(),
         failures: int64('How many attempts failed in a row.').optional(),

@@ -156,7 +156,7 @@ export function afterAttempt(
   { fault }: CopyAttempt,
   { now, generation }: { readonly now: number; readonly generation: number },
 ): SecondStore {
-  const { reason: _, message: __, failures = 0, retryAt: ___, copying: ____, ...kept } = known;
+  const { reason: _, message: __, failures = 0, retryAt: ___, ...kept } = known;
   if (fault === undefined) return { ...kept, generation, lookedAt: timestamp(now) };
   return {
     ...kept,

@@ -376,6 +376,48 @@ describe('a copy', () => {
     expectTruth(world);
   });
 
+  it('whose backup the first store prunes meanwhile is no fault', async () => {
+    const world = aWorld();
+    world.second.beforeCall = away('unavailable');
+    await world.run();
+    world.second.beforeCall = () => {};
+    const { get } = world.store;
+    world.store.get = async (key, options) => {
+      const content = await get.call(world.store, key, options);
+      if (key !== KEY) return content;
+      world.kube.mutate({ apiVersion: API_VERSION, kind: 'EtcdBackup', ...world.ref }, object => {
+        object['status'] = { ...(object['status'] as object), history: [] };
+      });
+      throw new StoreError('not-found', `${key} does not exist`);
+    };
+    await world.act(({ copyBackups }) => copyBackups(world.ref));
+    expect(world.status.secondStore).not.toHaveProperty('reason');
+    expect(world.copies).toEqual([]);
+  });
+
+  it('from a volume leaves no pod when the second store is named no more', async () => {
+    const world = aWorld();
+    await world.run();
+    const { namespace, name, uid } = world.ref;
+    const pods = ['first', 'second'].map(role => `${name}-backup-${role}`);
+    for (const pod of pods)
+      world.kube.seed({
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: {
+          namespace,
+          name: pod,
+          ownerReferences: [{ apiVersion: API_VERSION, kind: 'EtcdBackup', name, uid, controller: true }],
+        },
+      } as never);
+    await world.edit(SPEC);
+    await expect(world.act(({ copyBackups }) => copyBackups(world.ref))).rejects.toThrow(
+      'copies nothing now',
+    );
+    const left = world.kube.all('Pod').filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    expect(left.filter(({ metadata }) => pods.includes(metadata.name))).toEqual([]);
+  });
+
   it.each([
     ['the EtcdBackup is deleted', (world: BackupWorld) => world.delete()],
     ['the second store is named no more', (world: BackupWorld) => world.edit(SPEC)],
