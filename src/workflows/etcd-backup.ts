@@ -66,9 +66,17 @@ async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssess
 /** So long nothing is begun at the second store after that has failed by a fault of the operator: its own failures are in the status. */
 const BESIDE_FAILED_MS = 300_000;
 
+const MINUTE_MS = 60_000;
+/** What ends and is planned again at once makes no progress. */
+const MOST_A_MINUTE = 5;
+
 /** Has the second store seen to, however long that takes: nobody waits for it. */
 async function workBeside(backup: BackupState, host: BackupHost, work: BackupWork): Promise<void> {
-  if (backup.beside === 'underWay' || host.now() < (backup.beside ?? 0)) return;
+  const now = host.now();
+  if (backup.beside === 'underWay' || now < (backup.beside ?? 0)) return;
+  backup.besideBegun = backup.besideBegun.filter(at => now - at < MINUTE_MS);
+  if (backup.besideBegun.length >= MOST_A_MINUTE) return;
+  backup.besideBegun.push(now);
   backup.beside = 'underWay';
   const started = await host.startBeside(work);
   if (started === undefined) {

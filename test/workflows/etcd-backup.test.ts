@@ -93,6 +93,19 @@ describe('the workflow of a backup', () => {
       expect(world.startedBeside).toBe(1);
     });
 
+    it('is seen to five times a minute at most, should nothing come of it', async () => {
+      const { world, host, say } = await begun({ ...idle, beside });
+      for (let round = 0; round < 9; round += 1) {
+        world.finishBeside({ operation: 'copyBackups', outcome: 'ended' });
+        await host.settle();
+        await host.settle();
+      }
+      expect(world.startedBeside).toBe(5);
+      await host.advance(61_000);
+      await say(state => void (state.changed = true));
+      expect(world.startedBeside).toBe(6);
+    });
+
     it('is left alone for five minutes after a fault of the operator', async () => {
       const { world, host, say } = await begun({ ...idle, beside });
       world.finishBeside({ operation: 'copyBackups', outcome: 'failed', message: 'a fault' });

@@ -144,9 +144,11 @@ async function prune(copying: Copying): Promise<void> {
   // A restore may have begun with the one or with the other.
   const listed = entries.map(entry => {
     const known = history.find(each => copyOf(backup, each)?.location === entry.location);
-    return known === undefined
-      ? entry
-      : { ...entry, secondStore: { location: known.location, verifiedAt: '' } };
+    if (known === undefined) return entry;
+    // Its verification may have found it bad since.
+    const { verified } = known;
+    const original = { location: known.location, verifiedAt: '' };
+    return { ...entry, ...(verified !== undefined && { verified }), secondStore: original };
   });
   const { gone, locked } = await atSecond(() =>
     pruneFolder({ deps, ref, folder: to, options }, { entries: listed, orphans }),

@@ -133,9 +133,10 @@ function locationOfStore({ spec }: EtcdBackup): string | undefined {
 /** The decision, with a pass when the second store is to be looked at. */
 export function lookAtCopiesInTime(decision: BackupDecision, observation: BackupObservation): BackupDecision {
   if (!('nextLookSeconds' in decision) || !mayCopy(observation.backup)) return decision;
-  const at = nextLookAt(observation);
-  if (at === undefined) return decision;
-  const seconds = Math.max(1, Math.ceil((at - observation.now) / 1_000));
+  const { now } = observation;
+  // What is begun at once may end without anybody who hears of it.
+  const at = nextLookAt(observation) ?? now + MINUTE;
+  const seconds = Math.max(1, Math.ceil((at - now) / 1_000));
   return { ...decision, nextLookSeconds: Math.min(decision.nextLookSeconds, seconds) };
 }
 

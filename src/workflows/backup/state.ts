@@ -55,6 +55,8 @@ interface Remembered extends PassState {
 export interface BackupState extends Remembered, ResourceState, SlotState<BackupEnding> {
   /** What is done at the second store: this run has begun it, or not before then (milliseconds since the epoch). */
   beside: 'underWay' | number | undefined;
+  /** When this run last began it, within a minute. */
+  besideBegun: number[];
 }
 
 export type CarriedBackup = Readonly<Partial<Remembered>>;
@@ -81,6 +83,7 @@ export function newBackup(carried: CarriedBackup = {}): BackupState {
     passFailing: undefined,
     ...carried,
     beside: undefined,
+    besideBegun: [],
     changed: true,
     cancelled: false,
     gone: false,

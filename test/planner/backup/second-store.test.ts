@@ -77,6 +77,8 @@ describe('a copy', () => {
     expect(keyOfCopy('etcd/a', 'etcd/a', 'x')).toBe('x');
     expect(keyOfCopy('etcd/another', 'etcd/a', 'x')).toBeUndefined();
     expect(placeOfCopy({ spec: SPEC }, entry(10))?.location).toBe(copy(10).location);
+    const { secondStore: _, ...without } = SPEC;
+    expect(placeOfCopy({ spec: without }, entry(10))).toBeUndefined();
   });
 
   it('is one of the store that is named now, and of no other', () => {
@@ -133,6 +135,11 @@ describe('copying', () => {
     ).toBe(true);
   });
 
+  it('begins when a copy is beyond the retention', () => {
+    const spec = { ...SPEC, backupPolicy: { maxBackups: 1, backupIntervalInSecond: 60 } };
+    expect(isPlanned({ history: [inBoth(11), inBoth(10)], secondStore: known() }, spec)).toBe(true);
+  });
+
   it('begins again only when it is time, or when the specification has changed', () => {
     const failing = { failures: 2, retryAt: timestamp(NOW + MINUTE), reason: 'SecondStoreFull' };
     const history = [entry(11)];
@@ -170,7 +177,9 @@ describe('copying', () => {
     expect(at(retry)).toMatchObject({ nextLookSeconds: 120 });
     expect(at(known())).toEqual(idle);
     expect(lookAtCopiesInTime({ kind: 'gone' }, seen({}))).toEqual({ kind: 'gone' });
-    expect(lookAtCopiesInTime(idle, seen({}))).toEqual(idle);
+    expect(lookAtCopiesInTime(idle, seen({}))).toMatchObject({ nextLookSeconds: 60 });
+    const { secondStore: _, ...without } = SPEC;
+    expect(lookAtCopiesInTime(idle, seen({}, without))).toEqual(idle);
   });
 
   it('is put off longer with every failure, up to half an hour, and forgets them when it succeeds', () => {

@@ -54,6 +54,14 @@ describe('the backup that is meant', () => {
     expect(planned(status, FIRST.location)).toMatchObject({ location: FIRST.location });
   });
 
+  it('is none that only the second store has', () => {
+    const history = [{ ...SECOND, heldIn: 'Second' as const }];
+    expect(planned({ history })).toEqual({
+      kind: 'refused',
+      message: expect.stringContaining(`${SECOND.location} is only in the second store`),
+    });
+  });
+
   it('is none that its run has not finished', () => {
     const progress = { startedAt: SECOND.time, written: true };
     expect(planned({ history: [FIRST, SECOND], progress })).toMatchObject({ location: FIRST.location });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { API_VERSION } from '../../../src/api/names.ts';
 import type { EtcdBackup, EtcdRestore } from '../../../src/api/schemas/types.ts';
-import { objectOf } from '../../../src/planner/restore/backup-object.ts';
+import { copyOfObject, objectOf } from '../../../src/planner/restore/backup-object.ts';
 
 const restore = (spec: object): EtcdRestore =>
   ({
@@ -144,5 +144,62 @@ describe('what was confirmed is never replaced by another backup', () => {
     expect(objectOf(held({ ...chosen, name: 'weekly' }), NIGHTLY)).toMatchObject({
       location: 's3://backups/etcd_v30',
     });
+  });
+});
+
+describe('the copy in the second store', () => {
+  const NAMED = { backupRef: { name: 'nightly' } };
+  const SECOND = { storageType: 'ABS', abs: { path: 'far/copies' } } as const;
+  const COPY = 'abs://far/copies_v30';
+  const sha256 = 'c'.repeat(64);
+  /** With a copy of the newest backup that is verified. */
+  const copied = (more: object = {}): EtcdBackup => {
+    const history = (NIGHTLY.status?.history ?? []).map(each =>
+      each.revision === 30
+        ? { ...each, sha256, secondStore: { location: COPY, verifiedAt: '2026-11-21T11:00:00Z' } }
+        : each,
+    );
+    return { ...NIGHTLY, spec: { ...NIGHTLY.spec, secondStore: SECOND }, status: { history }, ...more };
+  };
+
+  it('is known by the checksum that was recorded of the backup', () => {
+    expect(copyOfObject(restore(NAMED), copied())).toMatchObject({
+      spec: SECOND,
+      key: 'copies_v30',
+      location: COPY,
+      store: 'Second',
+      sha256,
+    });
+    expect(objectOf(restore(NAMED), copied())).toMatchObject({ store: 'First' });
+  });
+
+  it('is known after the history was lost, from when the backup was chosen', () => {
+    const chosen = { name: 'nightly', at: 'Latest', location: 's3://backups/etcd_v30', sha256, copy: COPY };
+    const begun = { ...restore(NAMED), status: { chosen } } as EtcdRestore;
+    expect(copyOfObject(begun, copied({ status: {} }))).toMatchObject({ location: COPY, sha256 });
+  });
+
+  it('is where a restore goes on that has begun with it', () => {
+    const status = { source: { location: COPY, store: 'Second' } };
+    const begun = { ...restore(NAMED), status } as unknown as EtcdRestore;
+    expect(objectOf(begun, NIGHTLY, COPY)).toMatchObject({
+      reason: 'BackupNotFound',
+      message: expect.stringContaining('is not in the store that EtcdBackup nightly now uses'),
+    });
+    expect(objectOf(begun, copied(), COPY)).toMatchObject({
+      spec: SECOND,
+      key: 'copies_v30',
+      store: 'Second',
+    });
+  });
+
+  it.each<[string, EtcdRestore, EtcdBackup | undefined]>([
+    ['of an object that the restore names itself', restore({ backupStorageType: 'S3' }), copied()],
+    ['of an EtcdBackup that is gone', restore(NAMED), undefined],
+    ['of an EtcdBackup with one store', restore(NAMED), NIGHTLY],
+    ['of a backup that was not copied', restore({ backupRef: { name: 'nightly', at: 20 } }), copied()],
+    ['of no backup', restore({ backupRef: { name: 'nightly', at: 7 } }), copied()],
+  ])('is none %s', (_, asked, backup) => {
+    expect(copyOfObject(asked, backup)).toBeUndefined();
   });
 });
