@@ -110,6 +110,29 @@ const volumeLost: Fault = (world, random) => {
   return claim.metadata.name;
 };
 
+/** So many of the voters at once, with their volumes, that no quorum of them is left, but one at least. */
+const quorumLost: Fault = (world, random) => {
+  const { truth, recordedAt } = world.invariants;
+  const members = truth.members();
+  if (members === undefined || recordedAt === undefined || isSeeding(world) || !random.chance(0.5))
+    return undefined;
+  const voters = random.shuffled([...votersOf(members)]);
+  const claims = voters.flatMap(({ name }) => world.kube.peek('PersistentVolumeClaim', name) ?? []);
+  const isThere = ({ id }: { id: string }) => truth.diskOfMember(id)?.lost === false;
+  if (voters.length < 2 || claims.length < voters.length || !voters.every(isThere)) return undefined;
+  const least = voters.length - quorumOf(voters.length) + 1;
+  const lost = claims.slice(0, least + random.below(voters.length - least));
+  for (const claim of lost) {
+    const pod = world.kube.peek('Pod', claim.metadata.name);
+    world.etcd.stop((pod && statusOf(pod).podIP) ?? '');
+    if (pod !== undefined) world.kube.remove(pod);
+    world.kube.remove(claim);
+    world.etcd.destroy(claim.metadata.uid ?? '');
+  }
+  world.wake();
+  return lost.map(({ metadata }) => metadata.name).join();
+};
+
 const stuck: Fault = (world, random) => {
   const names = [...world.kube.all('Pod').map(pod => pod.metadata.name), `${CLUSTER}-${random.below(9)}`];
   const name = random.pick(names) ?? '';
@@ -128,5 +151,6 @@ export const faultsOfDisks = {
   memberLost,
   diskWiped,
   volumeLost,
+  quorumLost,
   stuck,
 } satisfies Record<string, Fault>;

@@ -280,6 +280,21 @@ export const restoreScenarios = {
     await succeeded(scripted);
   },
 
+  /** No member is added beside the alarm, and who has looked has it disarmed. */
+  async etcdRaisesCorruptWhileItGrows(scripted: ScriptedWorld) {
+    const path = await backedUp(scripted);
+    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+    await scripted.about('addLearner');
+    const { etcd } = scripted.world;
+    const [first] = etcd.processes.values();
+    if (first !== undefined) etcd.corruption.raise(first.clusterId, first.memberId);
+    scripted.world.wake();
+    await scripted.blockedBy('CorruptUnexplained');
+    await scripted.pass(A_WHILE);
+    await scripted.approve();
+    await succeeded(scripted);
+  },
+
   /** Somebody makes a cluster to be restored into; it is not made empty meanwhile. */
   async clusterIsMadeToBeRestoredInto(scripted: ScriptedWorld) {
     const { world } = scripted;

@@ -47,7 +47,7 @@ export function differingPods(situation: Situation) {
 
 /** Compares members that may differ, disarms CORRUPT, or says what a person has to decide; undefined when nothing of this is due. */
 export function planCorruption(situation: Situation): Decision | undefined {
-  if (!isConcerned(situation) || !isSuspected(situation)) return undefined;
+  if (!isFormed(situation) || !isSuspected(situation)) return undefined;
   if (isUrgent(situation)) {
     const steps = comparison(situation);
     if (steps.length > 0) return operate(operationOf(situation), steps);
@@ -82,8 +82,13 @@ export function planComparison(situation: Situation): Decision | undefined {
   return first === undefined ? undefined : operate(OPERATION, [first]);
 }
 
-function isConcerned({ cluster, membership }: Situation): boolean {
-  return membership.known && cluster.status.clusterID !== undefined && restoreUnderWay(cluster) === undefined;
+function isConcerned(situation: Situation): boolean {
+  return isFormed(situation) && restoreUnderWay(situation.cluster) === undefined;
+}
+
+/** Also while a restored cluster grows: no member is added beside an alarm. */
+function isFormed({ cluster, membership }: Situation): boolean {
+  return membership.known && cluster.status.clusterID !== undefined;
 }
 
 /** A part of what is under way, which waits for it; a replacement goes on until the next member is there. */
@@ -133,7 +138,7 @@ export function unexplainedAlarms(situation: Situation): readonly string[] {
 
 export const compareData: OperationRow = {
   status: situation => ({ dataComparison: recordOf(situation) }),
-  standing: situation => (isConcerned(situation) ? dataCorrupt(situation) : []),
+  standing: situation => (isFormed(situation) ? dataCorrupt(situation) : []),
   isReached: situation =>
     situation.membership.known &&
     corruptAlarms(situation).length === 0 &&
