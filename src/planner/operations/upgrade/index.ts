@@ -162,7 +162,7 @@ function agreement(situation: Situation, goal: Goal): Decision | undefined {
 function lastGate(situation: Situation, { to }: Goal): Decision | undefined {
   if (!situation.members.every(view => runs(view, to))) return undefined;
   const obstacle = upgradeMayEnd(situation);
-  // v8 ignore next -- else the upgrade has ended, and its goal is none any more
+  // Else it has ended, or what was asked for was taken back before any member ran it.
   if (obstacle === undefined) return undefined;
   const { waitMs, message: because, first } = obstacle;
   if (first !== undefined) return operate('upgradeCluster', [first]);

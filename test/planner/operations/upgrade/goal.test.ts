@@ -68,6 +68,20 @@ test('an upgrade does not end while the keys of all members cannot be compared',
   });
 });
 
+test('a version that is taken back before any member runs it leaves nothing to do', () => {
+  const agreed = { cluster: '3.6.0', storage: '3.6.0' };
+  const of = { version: '3.6.16', agreed };
+  const given = {
+    pods: namesOf(3).map(name => aPod({ name, version: '3.6.16' })),
+    probes: Object.fromEntries(namesOf(3).map(name => [name, aProbe({ name, ...of })])),
+    hashes: Object.fromEntries(
+      namesOf(3).map(name => [name, { ok: true as const, hash: 'a', compactRevision: '1' }]),
+    ),
+  };
+  expect(during('3.6.16', '3.6.17', '3.6.16', given)).toMatchObject({ kind: 'go', to: '3.6.16' });
+  expect(planUpgrade(upgrading('3.6.16', '3.6.17', '3.6.16', given))).toBeUndefined();
+});
+
 test('a third minor waits until the members of the two of now are of one', () => {
   const agreed = { cluster: '3.6.0', storage: '3.6.0', downgrade: '' };
   const probes = Object.fromEntries(
