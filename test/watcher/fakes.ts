@@ -93,8 +93,10 @@ export class FakeTemporal implements TemporalPort {
       if (!running || isHere !== (where === 'here')) return [];
       const isFailing = this.failing.has(uid);
       const operation = `${id}/operation`;
+      const own = { workflowId: id, taskQueue, isFailing, problems: this.problems.get(id) ?? [] };
+      if (id.endsWith('/copies')) return [own];
       return [
-        { workflowId: id, taskQueue, isFailing, problems: this.problems.get(id) ?? [] },
+        own,
         { workflowId: operation, taskQueue, isFailing: false, problems: this.problems.get(operation) ?? [] },
       ];
     });

@@ -4,7 +4,13 @@
  * one; one whose workflow cannot go on, or has no worker, says so.
  */
 import type { ResourceEvent } from '../../api/events.ts';
-import { type Kind, type REQUEST_KIND, type ResourceId, workflowId } from '../../api/names.ts';
+import {
+  copiesWorkflowId,
+  type Kind,
+  type REQUEST_KIND,
+  type ResourceId,
+  workflowId,
+} from '../../api/names.ts';
 import type { Clock, WatcherLogger, WatcherMetrics } from '../model/ports.ts';
 import type { Priority } from '../queue/work-queue.ts';
 import { type KnownResource, type KnownResources, needsWorkflow } from '../resources/known-resources.ts';
@@ -101,7 +107,8 @@ export class WorkflowCheck {
     const workflows = Map.groupBy(running, entityOf);
     const workflowsOf = ({ ref }: KnownResource) => workflows.get(workflowId(ref)) ?? [];
     const begun = known.all().filter(resource => !isYetToBegin(resource));
-    const missing = begun.filter(each => needsWorkflow(each) && workflowsOf(each).length === 0);
+    // What copies backups may run for hours, and begins nothing.
+    const missing = begun.filter(each => needsWorkflow(each) && workflowsOf(each).every(isOfCopies));
     const isElsewhere = missing.some(({ key }) => this.#missing.has(key));
     const others = isElsewhere ? await temporal.running('elsewhere', abort) : [];
     this.#missing = keysOf(missing);
@@ -174,6 +181,10 @@ function keysOf(resources: readonly KnownResource[]): ReadonlySet<string> {
 /** Whether a resource says that its passes fail, or that nobody knows whether they do. */
 function saysFailing(conditions: KnownResource['conditions']): boolean {
   return conditions.some(({ type, status }) => type === 'PassFailing' && status !== 'False');
+}
+
+function isOfCopies(workflow: RunningWorkflow): boolean {
+  return workflow.workflowId === copiesWorkflowId(entityOf(workflow));
 }
 
 /** The entity workflow's id has four parts; those of its operations go on from there. */

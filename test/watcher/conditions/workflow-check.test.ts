@@ -69,6 +69,19 @@ describe('resources for which nothing is to be done', () => {
   });
 });
 
+test('an EtcdBackup whose workflow was terminated gets it again while its backups are being copied', async () => {
+  const world = await running();
+  const { workflows } = world.temporal;
+  const id = workflowId(nightly);
+  const workflow = workflows.get(id);
+  if (workflow === undefined) throw new Error('it has no workflow');
+  workflow.running = false;
+  workflows.set(`${id}/copies`, { ...workflow, running: true });
+  await world.clock.advance(65_000);
+  expect(workflows.get(id)).toMatchObject({ running: true, started: 2 });
+  await world.stop();
+});
+
 describe('passes that fail, as their workflow says', () => {
   test('are counted by the condition', async () => {
     const world = await running();
