@@ -7,7 +7,7 @@ import { Context } from '@temporalio/activity';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { expect } from 'vitest';
 import type { Activities } from '../../src/activities/index.ts';
-import { API_VERSION, type ResourceRef, workflowId } from '../../src/api/names.ts';
+import { API_VERSION, copiesWorkflowId, type ResourceRef, workflowId } from '../../src/api/names.ts';
 import type { EtcdRequest, EtcdRequestSpec } from '../../src/api/schemas/types.ts';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../src/api/values/engine-generation.ts';
 import type { WritableObject } from '../../src/kube/port.ts';
@@ -142,8 +142,10 @@ export class Generations {
 
   /** The names of the operations that run. */
   async running(): Promise<readonly string[]> {
-    const found = await Promise.all([this.handle.describe(), this.operation.describe()]);
-    return found.flatMap(({ type, status }) => (status.name === 'RUNNING' ? [type] : []));
+    const copies = this.#bench.client.workflow.getHandle(copiesWorkflowId(this.handle.workflowId));
+    const runs = [this.handle, this.operation, copies].map(run => run.describe().catch(() => undefined));
+    const found = await Promise.all(runs);
+    return found.flatMap(run => (run?.status.name === 'RUNNING' ? [run.type] : []));
   }
 
   /** A user creates an EtcdRequest. */
