@@ -206,8 +206,12 @@ export class SimKubelet {
     if (phase === 'Succeeded') return;
     const placed = nodeOf(pod) === undefined ? this.#place(pod, undefined) : pod;
     if (placed === undefined) return;
-    const { containers } = pod['spec'] as { readonly containers: readonly { readonly image: string }[] };
-    const version = containers[0]?.image.split(':v')[1] ?? '';
+    const { containers } = pod['spec'] as {
+      readonly containers: readonly { readonly name: string; readonly image: string }[];
+    };
+    // A webhook may have put another one before it.
+    const { image = '' } = containers.find(({ name }) => name === IMAGE_TRIALS[0]) ?? {};
+    const version = image.split(':v')[1] ?? '';
     const waiting = { reason: 'ImagePullBackOff', message: 'Back-off pulling image' };
     const terminated = { exitCode: 0 };
     const state = this.duds.get(version) === 'missing' ? { waiting } : { terminated };
