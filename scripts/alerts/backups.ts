@@ -74,7 +74,7 @@ export const BACKUPS: Group = {
       name: 'EtcdBackupNotCopied',
       severity: 'warning',
       for: '6h',
-      expr: has('EtcdBackup', 'Copied', 'behind'),
+      expr: lasts('EtcdBackup', 'Copied', 'behind'),
       summary: `Backups of EtcdBackup ${RESOURCE} are not in its second store`,
       description: `For six hours at least one backup of ${RESOURCE} has been in its first store alone, or the second store cannot be looked at.`,
       runbook: {
