@@ -40,7 +40,7 @@ function fillVolume(where: World, member: string): void {
   try {
     for (;;) writeSync(file, CHUNK);
   } catch (error) {
-    expect(error).toMatchObject({ code: 'ENOSPC' });
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
   } finally {
     closeSync(file);
   }
