@@ -35,6 +35,13 @@ export function mayLose(world: SimWorld, disk: string): boolean {
   return left.length >= quorumOf(voters.length + (isVoting ? 0 : 1));
 }
 
+/** Its process ends with it, at once. */
+export function removePod(world: SimWorld, pod: KubeObject | undefined): void {
+  if (pod === undefined) return;
+  world.etcd.stop(statusOf(pod).podIP ?? '');
+  world.kube.remove(pod);
+}
+
 function pods(world: SimWorld): KubeObject[] {
   return world.kube.all('Pod').filter(pod => pod.metadata.deletionTimestamp === undefined);
 }
@@ -123,9 +130,7 @@ const quorumLost: Fault = (world, random) => {
   const least = voters.length - quorumOf(voters.length) + 1;
   const lost = claims.slice(0, least + random.below(voters.length - least));
   for (const claim of lost) {
-    const pod = world.kube.peek('Pod', claim.metadata.name);
-    world.etcd.stop((pod && statusOf(pod).podIP) ?? '');
-    if (pod !== undefined) world.kube.remove(pod);
+    removePod(world, world.kube.peek('Pod', claim.metadata.name));
     world.kube.remove(claim);
     world.etcd.destroy(claim.metadata.uid ?? '');
   }

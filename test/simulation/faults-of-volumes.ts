@@ -1,7 +1,7 @@
 /** Volumes and pods that are not what they seem: recreated from snapshots, evicted, without labels; and Nodes that are registered again. */
 import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import type { Fault } from './fault.ts';
-import { mayLose } from './faults-of-disks.ts';
+import { mayLose, removePod } from './faults-of-disks.ts';
 import type { Random } from './random.ts';
 import { NAMESPACE } from './sim-kube.ts';
 import { isEphemeral, isSeed, statusOf } from './sim-kubelet.ts';
@@ -62,12 +62,6 @@ function exchange(
   });
   world.exchanged.add(made.metadata.uid ?? '');
   return `${name} by one of ${length} of ${old.log.length} entries, with ${copied}`;
-}
-
-function removePod(world: SimWorld, pod: KubeObject | undefined): void {
-  if (pod === undefined) return;
-  world.etcd.stop(statusOf(pod).podIP ?? '');
-  world.kube.remove(pod);
 }
 
 /** Users take away a claim that was exchanged, where they are asked whether it holds a member's data. */

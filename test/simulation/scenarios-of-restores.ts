@@ -77,6 +77,14 @@ const STEPS: readonly Step['kind'][] = [
   'concludeRestore',
 ];
 
+/** A restore in place whose first member runs, and whose others are about to be added. The path of the backup. */
+async function growing(scripted: ScriptedWorld): Promise<string> {
+  const path = await backedUp(scripted);
+  scripted.restore(path, { confirmClusterID: clusterID(scripted) });
+  await scripted.about('addLearner');
+  return path;
+}
+
 export const restoreScenarios = {
   /** Before clients were let in: what was before is found again when the copy is deleted, as the operator says. */
   async statusIsLostInTheMiddleOfARestore(scripted: ScriptedWorld) {
@@ -268,9 +276,7 @@ export const restoreScenarios = {
 
   /** The alarms of its snapshot are disarmed, and the database is as full as it was: a write finds that out. Clients are let in, to read and to delete. */
   async whatIsRestoredHasNoSpace(scripted: ScriptedWorld) {
-    const path = await backedUp(scripted);
-    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
-    await scripted.about('addLearner');
+    await growing(scripted);
     const { etcd } = scripted.world;
     const [first] = etcd.processes.values();
     if (first !== undefined) etcd.space.raise(first);
@@ -282,9 +288,7 @@ export const restoreScenarios = {
 
   /** No member is added beside the alarm, and who has looked has it disarmed. */
   async etcdRaisesCorruptWhileItGrows(scripted: ScriptedWorld) {
-    const path = await backedUp(scripted);
-    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
-    await scripted.about('addLearner');
+    await growing(scripted);
     const { etcd } = scripted.world;
     const [first] = etcd.processes.values();
     if (first !== undefined) etcd.corruption.raise(first.clusterId, first.memberId);
@@ -357,9 +361,7 @@ export const restoreScenarios = {
   /** It says what wakes it, and so does the one that waits for it. */
   async clusterIsPutToSleepInTheMiddle(scripted: ScriptedWorld) {
     const { world } = scripted;
-    const path = await backedUp(scripted);
-    scripted.restore(path, { confirmClusterID: clusterID(scripted) });
-    await scripted.about('addLearner');
+    const path = await growing(scripted);
     world.edit({ hibernated: true });
     await scripted.blockedBy('Hibernated');
     scripted.restore(path, {}, 'another');

@@ -116,7 +116,7 @@ export const secondStoreScenarios = {
     judge(world);
   },
 
-  /** Nobody is in the way of the other: all backups are made, and caught up. */
+  /** Backups continue without copies, and the missing copies are made when the store is back. */
   async secondStoreIsAwayForHours() {
     const world = copying();
     world.second.beforeCall = () => {

@@ -69,7 +69,7 @@ export async function copyBackups(
         ? status
         : {
             ...status,
-            secondStore: afterAttempt(status.secondStore, { ...(fault && { fault }) }, { now, generation }),
+            secondStore: afterAttempt(status.secondStore, fault, { now, generation }),
           },
     );
   } catch (error) {
@@ -81,14 +81,12 @@ export async function copyBackups(
   }
 }
 
-type Fault = { readonly reason: CopyFault; readonly message: string };
-
 /** Everything that there is to do; why it was not done, where that is to be tried again. */
 async function attempt(
   of: Omit<Copying, 'to' | 'current'>,
   second: EtcdBackup,
   state: { current: BackupEntry | undefined },
-): Promise<Fault | undefined> {
+): Promise<CopyFault | undefined> {
   try {
     const store = await atSecond(() => of.deps.openStore({ ...second, kind: 'EtcdBackup', role: 'second' }));
     try {
@@ -103,7 +101,7 @@ async function attempt(
   }
 }
 
-async function bringUpToDate(copying: Copying): Promise<Fault | undefined> {
+async function bringUpToDate(copying: Copying): Promise<CopyFault | undefined> {
   const { backup, deps, options } = copying;
   await lookAtSecond(copying);
   const faults: CopyError[] = [];

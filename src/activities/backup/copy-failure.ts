@@ -1,15 +1,15 @@
 /** Failures of copies: at which of the two stores, and whether others may be copied all the same. They are conditions, and never failures of a backup. */
-import type { CopyFault } from '../../planner/backup/second-store.ts';
+import type { CopyReason } from '../../planner/backup/second-store.ts';
 import { StoreError } from '../../store/port.ts';
 import { BackupFailure } from './failure.ts';
 
 /** Why something could not be done at one of the two stores. */
 export class CopyError extends Error {
   override readonly name = 'CopyError';
-  readonly reason: CopyFault;
+  readonly reason: CopyReason;
   /** It is about this backup, and others may be copied all the same. */
   readonly isOfOne: boolean;
-  constructor(reason: CopyFault, message: string, isOfOne = false) {
+  constructor(reason: CopyReason, message: string, isOfOne = false) {
     super(message);
     this.reason = reason;
     this.isOfOne = isOfOne;
@@ -29,7 +29,7 @@ function asSecond(error: unknown): unknown {
   const { message } = error as Error;
   if (error instanceof BackupFailure) return withCause(new CopyError('SecondStoreRefuses', message), error);
   if (!(error instanceof StoreError) || error.code === 'aborted') return error;
-  const of = (reason: CopyFault) => withCause(new CopyError(reason, message), error);
+  const of = (reason: CopyReason) => withCause(new CopyError(reason, message), error);
   switch (error.code) {
     case 'unavailable':
     case 'timeout':

@@ -140,21 +140,21 @@ export function lookAtCopiesInTime(decision: BackupDecision, observation: Backup
   return { ...decision, nextLookSeconds: Math.min(decision.nextLookSeconds, seconds) };
 }
 
-/** What the last look or attempt at the second store has found. */
-export interface CopyAttempt {
-  /** Absent: everything that there was to do is done. */
-  readonly fault?: { readonly reason: CopyFault; readonly message: string };
-}
-
-export type CopyFault = Exclude<
+export type CopyReason = Exclude<
   ReasonOf<'Copied'>,
   'AllCopied' | 'Copying' | 'SecondStoreInvalid' | 'NotLookedAt'
 >;
 
-/** The state of the second store after an attempt has ended. */
+/** Why something is not copied. */
+export interface CopyFault {
+  readonly reason: CopyReason;
+  readonly message: string;
+}
+
+/** The state of the second store after an attempt has ended. @param fault undefined: everything that there was to do is done */
 export function afterAttempt(
   known: SecondStore,
-  { fault }: CopyAttempt,
+  fault: CopyFault | undefined,
   { now, generation }: { readonly now: number; readonly generation: number },
 ): SecondStore {
   const { reason: _, message: __, failures = 0, retryAt: ___, ...kept } = known;
@@ -178,14 +178,14 @@ export function withCopies(
   const { object } = backup;
   const placed = history?.map(entry => withPlace(object, entry));
   const known = { ...others, ...(placed && { history: placed }) };
-  const others_ = conditions?.filter(({ type }) => type !== 'Copied');
+  const unrelated = conditions?.filter(({ type }) => type !== 'Copied');
   const location = locationOfStore(object);
-  if (location === undefined) return { ...known, ...(others_ && { conditions: others_ }) };
+  if (location === undefined) return { ...known, ...(unrelated && { conditions: unrelated }) };
   const secondStore = secondStoreOf({ object, status: { ...status, ...known } }, { location, now });
   const after = { ...known, secondStore };
   const stamp = { now: timestamp(now), generation: backup.generation };
   const condition = stamped(copied(object, after), conditions, stamp);
-  return { ...after, conditions: withCondition(others_, condition) };
+  return { ...after, conditions: withCondition(unrelated, condition) };
 }
 
 /** What a store that is named no more had is left out, unless that is all there is. */
@@ -230,7 +230,7 @@ function copied(object: EtcdBackup, { history = [], secondStore }: EtcdBackupSta
   if (reason !== undefined) {
     const again = retryAt === undefined ? '' : `; the operator tries again at ${retryAt}`;
     const why = `${message ?? 'no reason was given'}${again}`;
-    return finding('Copied', reason as CopyFault, what === '' ? why : `${what}: ${why}`);
+    return finding('Copied', reason as CopyReason, what === '' ? why : `${what}: ${why}`);
   }
   if (behind > 0) return finding('Copied', 'Copying', what);
   if (lookedAt === undefined) return finding('Copied', 'NotLookedAt');

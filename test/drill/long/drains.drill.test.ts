@@ -35,7 +35,7 @@ const drain = (node: string, ...more: string[]) =>
 const scaleOperator = (replicas: number) =>
   kubectl('-n', OPERATOR_NAMESPACE, 'scale', 'deployment/etcd-operator', `--replicas=${replicas}`);
 const serving = async () => (await readyEndpoints(world(), at.namespace, at.name)).length;
-/** Also the status knows that nobody is to be replaced any more. */
+/** Every member serves, and no replacement is under way or waits. */
 const allInPlace = async () =>
   (await serving()) === 3 &&
   (await readCluster(world(), at.namespace, at.name))?.status?.operation === undefined;

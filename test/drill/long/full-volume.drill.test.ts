@@ -46,7 +46,7 @@ function fillVolume(where: World, member: string): void {
   }
 }
 
-test('a volume that files of others fill: it is told apart from a quota, and larger volumes bring the member back', async () => {
+test('reports a volume that foreign files have filled, distinct from a database at its quota, and recovers the member when the volumes grow', async () => {
   const { member: leader } = await leaderOf(world(), at);
   const pods = await podsOf(world(), at.namespace, at.name);
   const member = pods.map(({ metadata }) => metadata.name).find(name => name !== leader) ?? '';

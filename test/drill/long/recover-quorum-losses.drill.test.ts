@@ -4,12 +4,13 @@
  */
 import { truncateSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_VERSION } from '../../../src/api/names.ts';
-import type { EtcdClusterSpec, EtcdRequest, EtcdRestore } from '../../../src/api/schemas/types.ts';
+import type { EtcdClusterSpec, EtcdRequest } from '../../../src/api/schemas/types.ts';
 import { DATA_DIR } from '../../../src/objects/etcd-arguments.ts';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
-import { startJournal } from '../../stack/drill/journal.ts';
+import type { Place } from '../../stack/drill/drill.ts';
+import { type Journal, startJournal } from '../../stack/drill/journal.ts';
+import { leaderFirst, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
@@ -44,30 +45,16 @@ const statusOf = async (name: string) => (await readCluster(world, namespace, na
 const shown = (name: string) => async () =>
   JSON.stringify([await statusOf(name), await restoreOf(name)], null, 1);
 
-async function restoreOf(name: string): Promise<EtcdRestore | undefined> {
-  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRestore' }, { namespace });
-  return (items as unknown as readonly EtcdRestore[]).find(({ spec }) => spec.etcdCluster.name === name);
-}
-
-async function answers(name: string): Promise<readonly EtcdRequest[]> {
-  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRequest' }, { namespace });
-  return (items as unknown as readonly EtcdRequest[]).filter(({ spec }) => spec.clusterRef?.name === name);
-}
+const restoreOf = async (name: string) =>
+  (await restoresIn(world, namespace)).find(({ spec }) => spec.etcdCluster.name === name);
+const answers = async (name: string) =>
+  (await requestsIn(world, namespace)).filter(({ spec }) => spec.clusterRef?.name === name);
 
 async function make(name: string, spec: EtcdClusterSpec = {}) {
   const at = { namespace, name };
   await world.kube.apply(manifest(namespace, name, { ...SPEC, ...spec }));
   await awaitRunning(world, at, PATIENCE_MS);
   return at;
-}
-
-/** The leader first: it is among those that are lost. */
-async function members(name: string): Promise<readonly [string, string, string]> {
-  const { leader = '', members: known } = await statusOf(name);
-  const [second = '', third = ''] = (known?.details ?? [])
-    .map(each => each.name)
-    .filter(each => each !== leader);
-  return [leader, second, third];
 }
 
 const offered = (name: string) =>
@@ -116,29 +103,52 @@ async function expectLostWithin(
   expect(lost.filter(each => each.revision <= revision)).toEqual([]);
 }
 
-test(`a database of ${MEBIBYTES} MiB: a write goes through soon after the approval`, async () => {
-  const at = await make('large');
-  const etcd = await connect(world, at);
-  await fill(etcd, MEBIBYTES);
-  etcd.close();
+/**
+ * Recovers the cluster while it is written to. @param lose takes the members away, the leader among them, and has the recovery approved;
+ * answers the approved revision
+ */
+async function underWrites(
+  at: Place,
+  lose: (journal: Journal, members: readonly string[]) => Promise<number>,
+): Promise<void> {
   const journal = startJournal(world, at, at.name);
   try {
     await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
-    const [first, second] = await members(at.name);
-    await deleteWithClaims(first, second);
-    await offered(at.name);
-    const approvedAt = performance.now();
-    const revision = await approveOffer(at.name);
-    await poll(async () => (journal.written().at(-1)?.revision ?? 0) > BUMP, {
-      timeoutMs: PATIENCE_MS,
-      otherwise: shown(at.name),
-    });
-    console.log(`${MEBIBYTES} MiB: first acknowledged write ${seconds(approvedAt)} after the approval`);
+    const revision = await lose(journal, await leaderFirst(world, at));
     await recovered(at.name);
     await expectLostWithin(at.name, { written: await journal.stop(), revision });
   } finally {
     await journal.stop();
   }
+}
+
+/** Waits for an acknowledged write to the recovered cluster. */
+const writtenAgain = (name: string, journal: Journal) =>
+  poll(async () => (journal.written().at(-1)?.revision ?? 0) > BUMP, {
+    timeoutMs: PATIENCE_MS,
+    otherwise: shown(name),
+  });
+
+const seeding = (name: string) =>
+  poll(async () => (await restoreOf(name))?.status?.phase === 'Seeding', {
+    timeoutMs: PATIENCE_MS,
+    otherwise: shown(name),
+  });
+
+test(`a database of ${MEBIBYTES} MiB: a write goes through soon after the approval`, async () => {
+  const at = await make('large');
+  const etcd = await connect(world, at);
+  await fill(etcd, MEBIBYTES);
+  etcd.close();
+  await underWrites(at, async (journal, [first = '', second = '']) => {
+    await deleteWithClaims(first, second);
+    await offered(at.name);
+    const approvedAt = performance.now();
+    const revision = await approveOffer(at.name);
+    await writtenAgain(at.name, journal);
+    console.log(`${MEBIBYTES} MiB: first acknowledged write ${seconds(approvedAt)} after the approval`);
+    return revision;
+  });
   await kubectl('delete', 'etcd', at.name);
 }, 900_000);
 
@@ -149,13 +159,10 @@ test('certificates, users, leases, and Temporal wiped in the middle: all of it i
   await requireUsers(etcd, 'a password');
   const before = await keySpace(etcd);
   etcd.close();
-  const [first, second] = await members(at.name);
+  const [first = '', second = ''] = await leaderFirst(world, at);
   await deleteWithClaims(first, second);
   await approveOffer(at.name);
-  await poll(async () => (await restoreOf(at.name))?.status?.phase === 'Seeding', {
-    timeoutMs: PATIENCE_MS,
-    otherwise: shown(at.name),
-  });
+  await seeding(at.name);
   await world.stack.temporal.wipe();
   killOperators(world);
   await recovered(at.name);
@@ -174,10 +181,7 @@ test('certificates, users, leases, and Temporal wiped in the middle: all of it i
 
 test('two volumes that are there and useless: nothing is offered, and they are given up by their ids', async () => {
   const at = await make('useless');
-  const journal = startJournal(world, at, at.name);
-  try {
-    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
-    const [first, second, survivor] = await members(at.name);
+  await underWrites(at, async (_, [first = '', second = '', survivor = '']) => {
     const { lastSeen = [] } = await statusOf(at.name);
     const ids = lastSeen.filter(({ name }) => name !== survivor).map(({ id }) => id);
     for (const member of [first, second]) {
@@ -207,11 +211,8 @@ test('two volumes that are there and useless: nothing is offered, and they are g
       },
       { timeoutMs: PATIENCE_MS, intervalMs: 10_000, otherwise: shown(at.name) },
     );
-    await recovered(at.name);
-    await expectLostWithin(at.name, { written: await journal.stop(), revision });
-  } finally {
-    await journal.stop();
-  }
+    return revision;
+  });
   await kubectl('delete', 'etcd', at.name);
 }, 900_000);
 
@@ -221,14 +222,10 @@ const timeOf = ({ metadata }: EtcdRequest): number => Date.parse(String(metadata
 
 test('two machines that are gone with their disks: recovered on the one that is left', async () => {
   const at = await make('machines');
-  const journal = startJournal(world, at, at.name);
-  try {
-    await poll(async () => journal.written().length >= WRITES, { timeoutMs: PATIENCE_MS });
+  await underWrites(at, async journal => {
     const pods = await podsOf(world, namespace, at.name);
-    const nodeOf = (pod: (typeof pods)[number]) =>
-      world.stack.nodes.indexOf((pod['spec'] as { nodeName: string }).nodeName) + 1;
-    const home = nodeOf(pods[0] as (typeof pods)[number]);
-    const others = [...new Set(pods.map(nodeOf))].filter(node => node !== home);
+    const [home, ...others] = [...new Set(pods.map(pod => nodeOf(world, pod)))];
+    expect(home).toBeDefined();
     expect(others).toHaveLength(2);
     for (const node of others) await world.stack.node.remove(node);
     const lostAt = performance.now();
@@ -236,19 +233,10 @@ test('two machines that are gone with their disks: recovered on the one that is 
     console.log(`machines: offered ${seconds(lostAt)} after two of three nodes were removed`);
     const approvedAt = performance.now();
     const revision = await approveOffer(at.name);
-    await poll(async () => (await restoreOf(at.name))?.status?.phase === 'Seeding', {
-      timeoutMs: PATIENCE_MS,
-      otherwise: shown(at.name),
-    });
+    await seeding(at.name);
     killOperators(world);
-    await poll(async () => (journal.written().at(-1)?.revision ?? 0) > BUMP, {
-      timeoutMs: PATIENCE_MS,
-      otherwise: shown(at.name),
-    });
+    await writtenAgain(at.name, journal);
     console.log(`machines: first acknowledged write ${seconds(approvedAt)} after the approval`);
-    await recovered(at.name);
-    await expectLostWithin(at.name, { written: await journal.stop(), revision });
-  } finally {
-    await journal.stop();
-  }
+    return revision;
+  });
 }, 900_000);

@@ -3,11 +3,10 @@
  * nodes that are cut off or without power, which are never given up.
  */
 import { beforeAll, expect, test } from 'vitest';
-import { API_VERSION } from '../../../src/api/names.ts';
-import type { EtcdRequest, EtcdRestore } from '../../../src/api/schemas/types.ts';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { contradictions, startJournal } from '../../stack/drill/journal.ts';
+import { leaderFirst, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import {
@@ -45,22 +44,7 @@ const seconds = (since: number): string => `${((performance.now() - since) / 1_0
 const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
 const statusOf = async (name: string) => (await readCluster(world, namespace, name))?.status ?? {};
 
-async function restores(): Promise<readonly EtcdRestore[]> {
-  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRestore' }, { namespace });
-  return items as unknown as readonly EtcdRestore[];
-}
-
-async function requests(): Promise<readonly EtcdRequest[]> {
-  const { items } = await world.kube.list({ apiVersion: API_VERSION, kind: 'EtcdRequest' }, { namespace });
-  return items as unknown as readonly EtcdRequest[];
-}
-
-/** The members, the one that leads first. */
-async function members(name: string): Promise<readonly string[]> {
-  const { leader = '', members: known } = await statusOf(name);
-  const all = (known?.details ?? []).map(each => each.name);
-  return [leader, ...all.filter(each => each !== leader)];
-}
+const restores = () => restoresIn(world, namespace);
 
 test('two of three volumes are gone for good: what the third has is recovered on approval, and what is lost is in the window', async () => {
   const at = { namespace, name: 'lost' };
@@ -70,7 +54,7 @@ test('two of three volumes are gone for good: what the third has is recovered on
   try {
     await poll(async () => journal.written().length >= WRITES);
     // The leader is among them.
-    const [first = '', second = '', left = ''] = await members(at.name);
+    const [first = '', second = '', left = ''] = await leaderFirst(world, at);
     const { clusterID: before } = await statusOf(at.name);
     await kubectl('delete', 'pvc', '--wait=false', first, second);
     await kubectl('delete', 'pod', '--now', '--wait=false', first, second);
@@ -147,11 +131,9 @@ test.each([
     try {
       await poll(async () => journal.written().length >= WRITES);
       const pods = await podsOf(world, namespace, at.name);
-      const nodeOf = (pod: (typeof pods)[number]) =>
-        world.stack.nodes.indexOf((pod['spec'] as { nodeName: string }).nodeName) + 1;
       const [left = '', ...others] = pods.map(({ metadata }) => metadata.name);
-      const home = nodeOf(pods[0] as (typeof pods)[number]);
-      const nodes = [...new Set(pods.map(nodeOf))].filter(node => node !== home);
+      const home = nodeOf(world, pods[0] as (typeof pods)[number]);
+      const nodes = [...new Set(pods.map(pod => nodeOf(world, pod)))].filter(node => node !== home);
       expect(nodes.length).toBeGreaterThan(0);
       const { clusterID: before, lastSeen = [] } = await statusOf(at.name);
       const ids = lastSeen.filter(({ name }) => others.includes(name)).map(({ id }) => `--give-up ${id}`);
@@ -171,10 +153,13 @@ test.each([
         console.log(sent);
         const refused = await poll(
           async () =>
-            (await requests()).find(
+            (await requestsIn(world, namespace)).find(
               ({ spec, status }) => spec.clusterRef?.name === at.name && status?.phase === 'Refused',
             ),
-          { timeoutMs: PATIENCE_MS, otherwise: async () => JSON.stringify(await requests(), null, 1) },
+          {
+            timeoutMs: PATIENCE_MS,
+            otherwise: async () => JSON.stringify(await requestsIn(world, namespace), null, 1),
+          },
         );
         console.log(`${how}: ${refused.status?.message}`);
         expect(refused.status?.message).toMatch(/may come back/);

@@ -186,13 +186,13 @@ describe('copying', () => {
     const fault = { reason: 'SecondStoreUnavailable', message: 'away' } as const;
     const at = { now: NOW, generation: 2 };
     const waits = [1, 2, 3, 9].map(failures => {
-      const { retryAt = '' } = afterAttempt(known({ failures: failures - 1 }), { fault }, at);
+      const { retryAt = '' } = afterAttempt(known({ failures: failures - 1 }), fault, at);
       return (Date.parse(retryAt) - NOW) / MINUTE;
     });
     expect(waits).toEqual([1, 2, 4, 30]);
-    expect(afterAttempt(known({ failures: 3, retryAt: 'x', reason: 'x', message: 'x' }), {}, at)).toEqual(
-      known({ lookedAt: timestamp(NOW) }),
-    );
+    expect(
+      afterAttempt(known({ failures: 3, retryAt: 'x', reason: 'x', message: 'x' }), undefined, at),
+    ).toEqual(known({ lookedAt: timestamp(NOW) }));
   });
 });
 

@@ -1,0 +1,26 @@
+/** What drills of lost quorums look at: the EtcdRestores and EtcdRequests of a namespace, and who was where. */
+import { API_VERSION } from '../../../src/api/names.ts';
+import type { EtcdRequest, EtcdRestore } from '../../../src/api/schemas/types.ts';
+import type { KubeObject } from '../../../src/kube/port.ts';
+import { readCluster, type World } from '../e2e.ts';
+import type { Place } from './drill.ts';
+
+const listed = async (world: World, namespace: string, kind: string) =>
+  (await world.kube.list({ apiVersion: API_VERSION, kind }, { namespace })).items as unknown;
+
+export const restoresIn = async (world: World, namespace: string) =>
+  (await listed(world, namespace, 'EtcdRestore')) as readonly EtcdRestore[];
+
+export const requestsIn = async (world: World, namespace: string) =>
+  (await listed(world, namespace, 'EtcdRequest')) as readonly EtcdRequest[];
+
+/** The names of the members, that of the leader first. */
+export async function leaderFirst(world: World, { namespace, name }: Place): Promise<readonly string[]> {
+  const { leader = '', members } = (await readCluster(world, namespace, name))?.status ?? {};
+  const all = (members?.details ?? []).map(each => each.name);
+  return [leader, ...all.filter(each => each !== leader)];
+}
+
+/** The number of the node of the stack that the pod runs on. */
+export const nodeOf = ({ stack }: World, pod: KubeObject): number =>
+  stack.nodes.indexOf((pod['spec'] as { nodeName: string }).nodeName) + 1;
