@@ -10,7 +10,7 @@ import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import type { Place } from '../../stack/drill/drill.ts';
 import { type Journal, startJournal } from '../../stack/drill/journal.ts';
-import { leaderFirst, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
+import { leaderFirst, loseMembers, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
@@ -76,11 +76,6 @@ async function approveOffer(name: string) {
   return revision;
 }
 
-const deleteWithClaims = async (...names: readonly string[]) => {
-  await kubectl('delete', 'pvc', '--wait=false', ...names);
-  await kubectl('delete', 'pod', '--now', '--wait=false', ...names);
-};
-
 async function recovered(name: string): Promise<void> {
   await poll(async () => (await restoreOf(name))?.status?.phase === 'Succeeded', {
     timeoutMs: 2 * PATIENCE_MS,
@@ -141,7 +136,7 @@ test(`a database of ${MEBIBYTES} MiB: a write goes through soon after the approv
   await fill(etcd, MEBIBYTES);
   etcd.close();
   await underWrites(at, async (journal, [first = '', second = '']) => {
-    await deleteWithClaims(first, second);
+    await loseMembers(world, namespace, first, second);
     await offered(at.name);
     const approvedAt = performance.now();
     const revision = await approveOffer(at.name);
@@ -160,7 +155,7 @@ test('certificates, users, leases, and Temporal wiped in the middle: all of it i
   const before = await keySpace(etcd);
   etcd.close();
   const [first = '', second = ''] = await leaderFirst(world, at);
-  await deleteWithClaims(first, second);
+  await loseMembers(world, namespace, first, second);
   await approveOffer(at.name);
   await seeding(at.name);
   await world.stack.temporal.wipe();

@@ -6,7 +6,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { contradictions, startJournal } from '../../stack/drill/journal.ts';
-import { leaderFirst, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
+import { leaderFirst, loseMembers, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import {
@@ -41,7 +41,6 @@ beforeAll(() => {
 });
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
-const kubectl = (...args: string[]) => world.stack.kubectl('-n', namespace, ...args);
 const statusOf = async (name: string) => (await readCluster(world, namespace, name))?.status ?? {};
 
 const restores = () => restoresIn(world, namespace);
@@ -56,8 +55,7 @@ test('two of three volumes are gone for good: what the third has is recovered on
     // The leader is among them.
     const [first = '', second = '', left = ''] = await leaderFirst(world, at);
     const { clusterID: before } = await statusOf(at.name);
-    await kubectl('delete', 'pvc', '--wait=false', first, second);
-    await kubectl('delete', 'pod', '--now', '--wait=false', first, second);
+    await loseMembers(world, namespace, first, second);
     const lostAt = performance.now();
     const recovery = await poll(async () => (await statusOf(at.name)).recovery, {
       timeoutMs: PATIENCE_MS,

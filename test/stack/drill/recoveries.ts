@@ -24,3 +24,13 @@ export async function leaderFirst(world: World, { namespace, name }: Place): Pro
 /** The number of the node of the stack that the pod runs on. */
 export const nodeOf = ({ stack }: World, pod: KubeObject): number =>
   stack.nodes.indexOf((pod['spec'] as { nodeName: string }).nodeName) + 1;
+
+/**
+ * Takes members away for good, with their claims. In one command: a member whose claim alone is being deleted is replaced, and it would depend
+ * on the time between two commands whether a learner is there when the quorum is lost.
+ */
+export const loseMembers = ({ stack }: World, namespace: string, ...members: readonly string[]) =>
+  stack.kubectl(
+    ...['-n', namespace, 'delete', '--now', '--wait=false'],
+    ...['pod', 'pvc'].flatMap(kind => members.map(name => `${kind}/${name}`)),
+  );
