@@ -102,6 +102,28 @@ export const recoveryScenarios = {
     await recovered(scripted, before);
   },
 
+  /** A learner is being added, and has not started, when the quorum is lost: it never voted, and is given up with the others. */
+  async quorumIsLostWhileALearnerIsAdded(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    await written(scripted);
+    const before = idOf(scripted);
+    const [lost = '', other = ''] = scripted.followers().map(({ name }) => name);
+    world.kubelet.stuck.add('example-3');
+    scripted.takePod(lost);
+    scripted.takeClaim(lost);
+    world.wake();
+    await scripted.until('the learner has its claim', () =>
+      world.kube.all('PersistentVolumeClaim').some(({ metadata }) => metadata.name === 'example-3'),
+    );
+    scripted.takePod(other);
+    scripted.takeClaim(other);
+    world.wake();
+    await scripted.blockedBy('QuorumLostForGood');
+    world.kubelet.stuck.clear();
+    await scripted.approve();
+    await recovered(scripted, before);
+  },
+
   /** A member that was started without a quorum answers nobody: what is on its volume is looked at in a pod. */
   async survivorIsStartedAgain(scripted: ScriptedWorld) {
     const left = await loseTwo(scripted);

@@ -330,6 +330,7 @@ export const clusterStatus = z
     learner: z
       .object({
         id: text(32, "etcd's member id in hexadecimal."),
+        name: text(253, 'Its name, which etcd does not know before it has started.').optional(),
         since: time(
           'When it last made progress, to a minute: it is removed when it makes none for ten minutes.',
         ),

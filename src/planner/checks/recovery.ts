@@ -96,7 +96,11 @@ export function recoveryOf(situation: Situation, named: Named = {}): RecoveryJud
   const best = candidates.toSorted(byData)[0];
   if (best === undefined) return { fault: 'no member is left whose data can be read' };
   const { revision, ...survivor } = best;
-  const others = memberNames(situation).filter(name => name !== best.name);
+  const learner = learnerNotStarted(situation);
+  const others = [
+    ...memberNames(situation).filter(name => name !== best.name),
+    ...(learner === undefined ? [] : [learner]),
+  ];
   const seen = newestSeen(situation, { names: others, revision });
   return {
     recovery: {
@@ -105,7 +109,10 @@ export function recoveryOf(situation: Situation, named: Named = {}): RecoveryJud
       revision,
       givenUp: others.map(name => {
         const { id, gone } = voterOf(situation, name, named);
-        return { name, id, why: gone ?? `its data is not newer than that of ${best.name}` };
+        const left = isLearner(situation, name)
+          ? 'it did not vote when it was last observed'
+          : `its data is not newer than that of ${best.name}`;
+        return { name, id, why: gone ?? left };
       }),
       ...seen,
     },
@@ -122,9 +129,9 @@ function faultOfCluster(situation: Situation): string | undefined {
   if (status.storage?.kind !== 'PersistentVolumeClaim')
     return `${name} stores its data in its pods, which a recovery would delete: take a snapshot of the member that is left, and restore it into a new cluster`;
   if (cluster.config.hibernated || isAsleep(situation)) return `${name} is hibernated`;
-  const unknown = [
-    ...new Set([...unlistedClaims(situation), ...unstampedClaims(situation).map(claim => claim.name)]),
-  ];
+  const learner = learnerNotStarted(situation);
+  const unlisted = unlistedClaims(situation).filter(claim => claim !== learner);
+  const unknown = [...new Set([...unlisted, ...unstampedClaims(situation).map(claim => claim.name)])];
   if (unknown.length > 0) return `claim ${unknown.join(', ')} may be that of a member that is not known`;
   const following = Object.entries(probes).find(
     ([member, probe]) => probe.answered && probe.leaderId !== undefined && !isLearner(situation, member),
@@ -132,16 +139,29 @@ function faultOfCluster(situation: Situation): string | undefined {
   return following && `${following[0]} knows a leader: there may be a quorum that the operator cannot reach`;
 }
 
+/**
+ * The name of the learner that was being added, and had not started, when a quorum was last heard: it is no member by name yet, and the
+ * operator promotes none before it has started. Undefined: there is none, or it says that it votes.
+ */
+function learnerNotStarted(situation: Situation): string | undefined {
+  const { name } = situation.cluster.status.learner ?? {};
+  if (name === undefined || memberNames(situation).includes(name)) return undefined;
+  return isLearner(situation, name) ? name : undefined;
+}
+
 function isLearner(situation: Situation, name: string): boolean {
   const probe = situation.probes[name];
   if (probe?.answered === true) return probe.isLearner;
-  const seen = situation.cluster.status.lastSeen?.find(each => each.name === name);
+  const { lastSeen, learner } = situation.cluster.status;
+  const seen = lastSeen?.find(each => each.name === name);
+  if (seen === undefined && learner?.name === name) return true;
   return seen?.learner === true || lastKnownView(situation, name).isLearner;
 }
 
 function voterOf(situation: Situation, name: string, named: Named): Voter {
   const view = lastKnownView(situation, name);
-  const seen = situation.cluster.status.lastSeen?.find(each => each.name === name);
+  const { lastSeen, learner } = situation.cluster.status;
+  const seen = lastSeen?.find(each => each.name === name) ?? (learner?.name === name ? learner : undefined);
   const id = view.probe?.memberId ?? seen?.id ?? view.id;
   return { view, id, gone: goneFor(situation, view, { id, named }) };
 }

@@ -41,7 +41,8 @@ function isChanging(situation: Situation, decision: Decision, name: string): boo
   const pod = situation.pods.find(each => each.owned && each.name === name);
   if (pod !== undefined && (pod.trouble !== undefined || isTerminationOverdue(pod, situation.now)))
     return false;
-  if (pod !== undefined && answersAndIsComing(situation, pod)) return true;
+  if (pod !== undefined && (answersAndIsComing(situation, pod) || isStartingFirst(situation, pod)))
+    return true;
   if (!goesOn) return false;
   return (
     isJoining(situation, name, pod) ||
@@ -55,6 +56,11 @@ function answersAndIsComing(situation: Situation, pod: PodFacts): boolean {
   const probe = situation.probes[pod.name];
   const isWell = probe?.answered === true && probe.errors.length === 0 && (probe.read.ok || probe.isLearner);
   return isWell && isComing(situation, pod) && !pod.ready && pod.notReadyBecause === undefined;
+}
+
+/** A quorum of a new cluster forms before the last of its pods has started: nothing was there that could be missed. */
+function isStartingFirst(situation: Situation, pod: PodFacts): boolean {
+  return pod.firstStart === 'open' && !pod.ready && (pod.restarts ?? 0) === 0 && isComing(situation, pod);
 }
 
 /** A learner does not vote and is not led to: nobody misses it before it has caught up. */

@@ -1,6 +1,6 @@
 /**
  * Quorums that are lost in other ways than by their claims, each recovered as docs/operations/disaster.md says: machines that are gone, volumes that
- * are there and useless, a cluster with certificates and users while Temporal is wiped, and a database of 256 MiB.
+ * are there and useless, a learner that was being added, a cluster with certificates and users while Temporal is wiped, and a database of 256 MiB.
  */
 import { truncateSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { type Journal, startJournal } from '../../stack/drill/journal.ts';
 import { leaderFirst, loseMembers, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
-import { awaitRunning, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
+import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
 import { killOperators, memberProcesses } from '../../stack/operator-processes.ts';
 import { poll } from '../../stack/poll.ts';
@@ -214,6 +214,32 @@ test('two volumes that are there and useless: nothing is offered, and they are g
 const isJudged = (request: EtcdRequest | undefined): boolean =>
   !['', 'Pending', 'Accepted', undefined].includes(request?.status?.phase);
 const timeOf = ({ metadata }: EtcdRequest): number => Date.parse(String(metadata.creationTimestamp ?? 0));
+
+test('a learner that is being added when the quorum is lost: it never voted, and is given up with the others', async () => {
+  const at = await make('joining');
+  await underWrites(at, async (_, [first = '', second = '']) => {
+    // No node takes the pod of the learner.
+    await world.stack.kubectl('cordon', ...world.stack.nodes);
+    try {
+      await loseMembers(world, namespace, first);
+      const learner = await poll(
+        async () => {
+          const { name } = (await statusOf(at.name)).learner ?? {};
+          const claims = (await claimsOf(world, namespace, at.name)).map(({ metadata }) => metadata.name);
+          return name !== undefined && claims.includes(name) ? name : undefined;
+        },
+        { timeoutMs: PATIENCE_MS, otherwise: shown(at.name) },
+      );
+      await loseMembers(world, namespace, second);
+      const { givenUp = [] } = await offered(at.name);
+      expect(givenUp.map(({ name }) => name).toSorted()).toEqual([second, learner].toSorted());
+    } finally {
+      await world.stack.kubectl('uncordon', ...world.stack.nodes);
+    }
+    return approveOffer(at.name);
+  });
+  await kubectl('delete', 'etcd', at.name);
+}, 900_000);
 
 test('two machines that are gone with their disks: recovered on the one that is left', async () => {
   const at = await make('machines');

@@ -5,7 +5,16 @@ import { type Named, type Recovery, recoveryOf } from '../../../src/planner/chec
 import type { RestoreOfCluster } from '../../../src/planner/model/restore-of-cluster.ts';
 import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
-import { aClaim, aCluster, aRunningCluster, CLUSTER_ID, idOf, LONG_AGO, NOW } from '../../worlds/builders.ts';
+import {
+  aClaim,
+  aCluster,
+  aProbe,
+  aRunningCluster,
+  CLUSTER_ID,
+  idOf,
+  LONG_AGO,
+  NOW,
+} from '../../worlds/builders.ts';
 import { type About, without } from '../../worlds/without-quorum.ts';
 
 const TROUBLE = { reason: 'CrashLoopBackOff', message: 'wal: crc mismatch' };
@@ -58,6 +67,34 @@ describe('two of three volumes are gone', () => {
     expect(faultOf(without([{ lost: true }, { lost: true }, { revision: 41 }], given))).toMatch(
       new RegExp(why),
     );
+  });
+
+  describe('and a learner was being added', () => {
+    const learner = { id: 'abc123', name: 'example-3', since: NOW };
+    const adding = (given: Partial<Observation> = {}, noted = learner): Observation => {
+      const claims = ['example-2', 'example-3'].map(name => aClaim({ name }));
+      const found = without([{ lost: true }, { lost: true }, { revision: 41 }], { claims });
+      const status = { ...found.cluster.status, learner: noted };
+      return { ...found, cluster: aCluster({ status }), ...given };
+    };
+
+    it('that had not started: it never voted, and is given up with the others', () => {
+      expect(recovered(adding()).givenUp.at(-1)).toEqual({
+        name: 'example-3',
+        id: 'abc123',
+        why: 'it did not vote when it was last observed',
+      });
+    });
+
+    it('and another claim is there: it may be of a member that nobody remembers', () => {
+      expect(faultOf(adding({}, { ...learner, name: 'example-4' }))).toContain('claim example-3');
+    });
+
+    it('that says that it votes: nothing is recovered', () => {
+      const { probes } = adding();
+      const voter = aProbe({ name: 'example-3', leaderId: undefined, isLearner: false });
+      expect(faultOf(adding({ probes: { ...probes, 'example-3': voter } }))).toContain('claim example-3');
+    });
   });
 
   it('and the third knows a leader: the operator may be on the wrong side', () => {

@@ -3,10 +3,6 @@ import type { EtcdClusterSpec } from '../../../src/api/schemas/types.ts';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
 import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
-import { plan } from '../../../src/planner/plan.ts';
-import { changingMembers } from '../../../src/planner/report/changing.ts';
-import { conditionsOf } from '../../../src/planner/report/conditions.ts';
-import { observedMembers } from '../../../src/planner/report/members.ts';
 import {
   ABSENT,
   aClaim,
@@ -23,25 +19,10 @@ import {
   NOW,
   UNKNOWN_MEMBERSHIP,
 } from '../../worlds/builders.ts';
-import { situationOf } from '../../../src/planner/situation.ts';
-
-/** Every condition that a pass reports, as `type → [status, reason, message]`. */
-function report(
-  observation: Observation,
-  actor: WorkflowState = {},
-): Record<string, [string, string, string]> {
-  const decision = plan(observation, actor);
-  const members = observedMembers(situationOf(observation));
-  const conditions = conditionsOf({ situation: situationOf(observation, actor), decision, members });
-  expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
-  return Object.fromEntries(
-    conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),
-  );
-}
+import { reportConditions } from '../../worlds/report-conditions.ts';
 
 const silent: MemberProbe = { answered: false, message: 'status of the member at 10.0.0.1 failed: timeout' };
 const silentAll = Object.fromEntries(namesOf(3).map(name => [name, silent]));
-const well = (names: readonly string[]) => Object.fromEntries(names.map(name => [name, aProbe({ name })]));
 const leaderless = Object.fromEntries(
   namesOf(3).map(name => [
     name,
@@ -78,7 +59,7 @@ it('QuorumAtRisk says of a member that does not answer whether the node of its v
   const saysOf = (exists: boolean) => {
     const home = { node: 'node-3', exists };
     const claims = namesOf(3).map(name => aClaim({ name, ...(name === 'example-2' && { home }) }));
-    return report(aRunningCluster({ pods, probes, claims }))['QuorumAtRisk']?.[2];
+    return reportConditions(aRunningCluster({ pods, probes, claims }))['QuorumAtRisk']?.[2];
   };
   expect(saysOf(true)).toContain('its claim is Bound to a volume on node node-3, which exists');
   expect(saysOf(false)).toContain('its claim is Bound to a volume on node node-3, which is gone');
@@ -88,7 +69,7 @@ it('QuorumAtRisk is not reported of members whose database is full: they vote', 
   const probes = Object.fromEntries(
     namesOf(3).map(name => [name, aProbe({ name, errors: ['memberID:161 alarm:NOSPACE '] })]),
   );
-  expect(report(aRunningCluster({ probes }))).not.toHaveProperty('QuorumAtRisk');
+  expect(reportConditions(aRunningCluster({ probes }))).not.toHaveProperty('QuorumAtRisk');
 });
 
 describe('Available', () => {
@@ -275,7 +256,7 @@ describe('Available', () => {
     ],
   ];
   it.each(cases)('%s', (_, observation, status, reason, message) => {
-    const { Available } = report(observation);
+    const { Available } = reportConditions(observation);
     expect(Available?.slice(0, 2)).toEqual([status, reason]);
     expect(Available?.[2]).toMatch(message);
   });
@@ -285,7 +266,7 @@ describe('Available', () => {
     ['aborted', { aborted: { operation: 'createCluster', generation: 1 } }],
     ['failed', { failed: { operation: 'createCluster', message: 'forbidden', retryAt: 0 } }],
   ])('is not said to be refused when its creation is only %s', (_, actor) => {
-    expect(report(anObservation(), actor)['Available']?.[1]).toBe('Creating');
+    expect(reportConditions(anObservation(), actor)['Available']?.[1]).toBe('Creating');
   });
 });
 
@@ -395,7 +376,7 @@ describe('Healthy', () => {
     ],
   ];
   it.each(cases)('%s', (_, observation, status, reason, message) => {
-    const { Healthy } = report(observation);
+    const { Healthy } = reportConditions(observation);
     expect(Healthy?.slice(0, 2)).toEqual([status, reason]);
     expect(Healthy?.[2]).toMatch(message);
   });
@@ -403,7 +384,9 @@ describe('Healthy', () => {
   it('does not call a member lost that votes again while more members are asked for', () => {
     const healthy = (member: string) => {
       const status = { ...aRunningStatus(), replacements: [{ time: NOW, member }] };
-      return report(aRunningCluster({ cluster: aCluster({ spec: { size: 5 }, status }) }))['Healthy'];
+      return reportConditions(aRunningCluster({ cluster: aCluster({ spec: { size: 5 }, status }) }))[
+        'Healthy'
+      ];
     };
     expect(healthy('example-1')?.[0]).toBe('True');
     expect(healthy('example-7')?.[2]).toContain('example-7 was lost');
@@ -414,167 +397,10 @@ describe('Healthy', () => {
       pods: [aPod(), aPod({ name: 'example-1' })],
       probes: { 'example-0': aProbe(), 'example-1': silent },
     });
-    expect(report(observation)['Healthy']).toEqual(['False', 'MembersUnhealthy', 'example-2: has no pod']);
-  });
-});
-
-describe('members that the operator changes', () => {
-  const ROLLOUT = { type: 'rolloutCluster', startedAt: NOW };
-  const UPGRADE = { type: 'upgradeCluster', startedAt: NOW };
-  const during = (operation: object, given: Partial<Observation>, size = 3) =>
-    aRunningCluster(
-      {
-        cluster: aCluster({ spec: { size }, status: { ...aRunningStatus(size), operation } as never }),
-        ...given,
-      },
-      size,
-    );
-  const reasons = (observation: Observation, actor?: WorkflowState) => {
-    const { Available, QuorumAtRisk, Healthy } = report(observation, actor);
-    return [Available?.[1], QuorumAtRisk?.[1], Healthy?.[1]];
-  };
-  const without = (name: string, stopped: object, size = 3): Partial<Observation> => ({
-    pods: namesOf(size)
-      .filter(each => each !== name)
-      .map(each => aPod({ name: each })),
-    claims: namesOf(size).map(each => aClaim({ name: each, ...(each === name && stopped) })),
-    probes: Object.fromEntries(
-      namesOf(size)
-        .filter(each => each !== name)
-        .map(each => [each, aProbe({ name: each })]),
-    ),
-    ...(size === 1 && { membership: UNKNOWN_MEMBERSHIP }),
-  });
-  const STOPPED = { stopped: 'pod-example-0' };
-
-  it('are reported as planned, with the step', () => {
-    expect(report(during(ROLLOUT, without('example-0', STOPPED)))['Healthy']).toEqual([
+    expect(reportConditions(observation)['Healthy']).toEqual([
       'False',
-      'MembersChanging',
-      'example-0 is being changed as planned (rolloutCluster): start example-0 again on its volume',
-    ]);
-    expect(report(during(ROLLOUT, without('example-0', STOPPED)))['QuorumAtRisk']).toEqual([
-      'True',
-      'MembersChanging',
-      '2 of 3 voters are known to be healthy, and 2 are needed; example-0 is being changed as planned (rolloutCluster): start example-0 again on its volume',
-    ]);
-  });
-
-  it.each<[string, Observation, (string | undefined)[]]>([
-    [
-      'one that the operator stopped',
-      during(ROLLOUT, without('example-0', STOPPED)),
-      ['LinearizableRead', 'MembersChanging', 'MembersChanging'],
-    ],
-    [
-      'the only one, stopped by the operator',
-      during(ROLLOUT, without('example-0', STOPPED, 1), 1),
-      ['MembersChanging', 'MembersChanging', 'MembersChanging'],
-    ],
-    [
-      'one whose pod somebody deleted in the rollout',
-      during(ROLLOUT, without('example-0', {})),
-      ['LinearizableRead', 'NoMarginLeft', 'MembersUnhealthy'],
-    ],
-    [
-      'the only one, whose pod somebody deleted',
-      during(ROLLOUT, without('example-0', {}, 1), 1),
-      ['NoMembers', 'QuorumLost', 'MembersUnhealthy'],
-    ],
-    [
-      'one that starts again',
-      during(ROLLOUT, {
-        pods: namesOf(3).map(name =>
-          aPod({ name, ...(name === 'example-0' && { ready: false, createdAt: Date.parse(NOW) - 1_000 }) }),
-        ),
-        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
-      }),
-      ['LinearizableRead', 'MembersChanging', 'MembersChanging'],
-    ],
-    [
-      'one that was started six minutes ago and does not answer',
-      during(ROLLOUT, {
-        pods: namesOf(3).map(name =>
-          aPod({ name, ...(name === 'example-0' && { ready: false, createdAt: Date.parse(NOW) - 360_000 }) }),
-        ),
-        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
-      }),
-      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
-    ],
-    [
-      'one that does not start',
-      during(ROLLOUT, {
-        pods: namesOf(3).map(name =>
-          aPod({
-            name,
-            ...(name === 'example-0' && {
-              ready: false,
-              createdAt: Date.parse(NOW) - 1_000,
-              trouble: { reason: 'CrashLoopBackOff', message: 'back-off' },
-            }),
-          }),
-        ),
-        probes: { ...well(['example-1', 'example-2']), 'example-0': silent },
-      }),
-      ['LinearizableRead', 'NoMarginLeft', 'MembersUnhealthy'],
-    ],
-    [
-      'one that is stopped, and another that ended by itself',
-      during(ROLLOUT, {
-        ...without('example-0', STOPPED),
-        probes: { ...well(['example-2']), 'example-1': silent },
-      }),
-      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
-    ],
-    [
-      'one that runs, and was not asked about by any step',
-      during(UPGRADE, { probes: { ...well(['example-1', 'example-2']), 'example-0': silent } }),
-      ['LinearizableRead', 'NoMarginLeft', 'MembersUnreachable'],
-    ],
-    [
-      'one that serves, and whose new pod Kubernetes has not called ready yet',
-      aRunningCluster({
-        pods: namesOf(3).map(name =>
-          aPod({ name, ...(name === 'example-2' && { ready: false, createdAt: Date.parse(NOW) - 1_000 }) }),
-        ),
-      }),
-      ['LinearizableRead', undefined, 'MembersChanging'],
-    ],
-  ])('%s', (_, observation, expected) => {
-    expect(reasons(observation)).toEqual(expected);
-  });
-
-  it('are reported as planned while the pod of one that was added is made', () => {
-    const { membership } = aRunningCluster();
-    if (!membership.known) throw new Error('the builder knows its members');
-    const members = membership.members.map(member =>
-      member.name === 'example-2' ? { ...member, isLearner: true, started: false } : member,
-    );
-    const observation = during(
-      { type: 'scaleCluster', startedAt: NOW },
-      {
-        ...without('example-2', {}),
-        claims: namesOf(2).map(name => aClaim({ name })),
-        membership: { ...membership, members },
-      },
-    );
-    const decision = plan(observation, {});
-    expect(decision).toMatchObject({ step: { kind: 'createMember', member: 'example-2' } });
-    const changing = changingMembers(situationOf(observation), decision);
-    expect(namesOf(4).map(changing.has)).toEqual([false, false, true, false]);
-  });
-
-  it('are reported as a fault when they cannot be started again', () => {
-    const failed = {
-      operation: 'rolloutCluster',
-      step: 'restartMember',
-      message: 'pods "example-0" is forbidden: exceeded quota',
-      retryAt: Date.parse(NOW) + 60_000,
-    };
-    expect(reasons(during(ROLLOUT, without('example-0', STOPPED)), { failed })).toEqual([
-      'LinearizableRead',
-      'NoMarginLeft',
       'MembersUnhealthy',
+      'example-2: has no pod',
     ]);
   });
 });
@@ -631,7 +457,7 @@ describe('Progressing', () => {
     ],
   ];
   it.each(cases)('%s', (_, observation, actor, status, reason, message) => {
-    const { Progressing } = report(observation, actor);
+    const { Progressing } = reportConditions(observation, actor);
     expect(Progressing?.slice(0, 2)).toEqual([status, reason]);
     expect(Progressing?.[2]).toMatch(message);
   });
@@ -653,40 +479,43 @@ describe('the other conditions', () => {
     ],
   ] as const)('Durable: %s', (_, storage, status, reason) => {
     const observation = anObservation({ cluster: aCluster(storage && { status: { storage } }) });
-    expect(report(observation)['Durable']?.slice(0, 2)).toEqual([status, reason]);
+    expect(reportConditions(observation)['Durable']?.slice(0, 2)).toEqual([status, reason]);
   });
 
   it('Durable says that volumes which were asked for later have no effect', () => {
     const storage = { kind: 'EmptyDir', decidedBy: 'NoDefaultStorageClass' } as const;
     const spec = { storage: { volumeClaimTemplate: { spec: {} } } };
     const observation = anObservation({ cluster: aCluster({ spec, status: { storage } }) });
-    expect(report(observation)['Durable']?.[2]).toContain('spec.storage now requests volumes');
+    expect(reportConditions(observation)['Durable']?.[2]).toContain('spec.storage now requests volumes');
   });
 
   it('QuorumAtRisk counts a voter that was added by hand and whose health is not known', () => {
     const withStranger = (size: number) =>
       aRunningCluster({ membership: aMembership([...namesOf(size), 'stranger']) }, size);
-    expect(report(withStranger(3))['QuorumAtRisk']).toEqual([
+    expect(reportConditions(withStranger(3))['QuorumAtRisk']).toEqual([
       'True',
       'NoMarginLeft',
       '3 of 4 voters are known to be healthy, and 3 are needed; stranger: it was added manually, and its health is not known',
     ]);
-    expect(report(withStranger(5))['QuorumAtRisk']).toBeUndefined();
+    expect(reportConditions(withStranger(5))['QuorumAtRisk']).toBeUndefined();
   });
 
   it('Paused is there while someone or the specification pauses, with who and why', () => {
-    expect(report(aRunningCluster())['Paused']).toBeUndefined();
-    expect(report(aRunningCluster(), { paused: { by: 'me', reason: 'lunch' } })['Paused']).toEqual([
+    expect(reportConditions(aRunningCluster())['Paused']).toBeUndefined();
+    expect(reportConditions(aRunningCluster(), { paused: { by: 'me', reason: 'lunch' } })['Paused']).toEqual([
       'True',
       'PausedByPerson',
       'paused by me (lunch)',
     ]);
-    expect(report(running({ paused: true }))['Paused']?.slice(0, 2)).toEqual(['True', 'PausedBySpec']);
+    expect(reportConditions(running({ paused: true }))['Paused']?.slice(0, 2)).toEqual([
+      'True',
+      'PausedBySpec',
+    ]);
   });
 
   it('reports only faults of the specification, and that the version is supported', () => {
     const wanted = ['Available', 'Healthy', 'Progressing', 'Durable', 'VersionSupported'];
-    const told = report(running({ etcd: { quotaBackendBytes: '1Gi' } }));
+    const told = reportConditions(running({ etcd: { quotaBackendBytes: '1Gi' } }));
     expect(Object.keys(told).filter(type => type !== 'StorageTight')).toEqual(expect.arrayContaining(wanted));
     expect(told).not.toHaveProperty('SpecValid');
     expect(told).not.toHaveProperty('EvenSize');
@@ -698,11 +527,11 @@ describe('the other conditions', () => {
       { cluster: aCluster({ spec: { size: 4 }, status: aRunningStatus(4) }) },
       4,
     );
-    expect(report(observation)['EvenSize']?.slice(0, 2)).toEqual(['True', 'NoExtraTolerance']);
+    expect(reportConditions(observation)['EvenSize']?.slice(0, 2)).toEqual(['True', 'NoExtraTolerance']);
   });
 
   it('SpecValid is False with everything that is wrong', () => {
-    expect(report(anObservation({ cluster: refused }))['SpecValid']).toEqual([
+    expect(reportConditions(anObservation({ cluster: refused }))['SpecValid']).toEqual([
       'False',
       'Invalid',
       'spec.size is 8: write a number from 1 to 7',
@@ -710,7 +539,7 @@ describe('the other conditions', () => {
   });
 
   it('FieldsIgnored names fields that do nothing', () => {
-    const { FieldsIgnored } = report(running({ pod: { busyboxImage: 'busybox:1.28' } }));
+    const { FieldsIgnored } = reportConditions(running({ pod: { busyboxImage: 'busybox:1.28' } }));
     expect(FieldsIgnored).toEqual([
       'True',
       'SomeIgnored',

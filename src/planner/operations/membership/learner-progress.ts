@@ -32,15 +32,16 @@ export function learnerSeen(situation: Situation): Learner {
   if (!membership.known) return cluster.status.learner;
   const learner = situation.members.find(({ isLearner }) => isLearner);
   if (learner === undefined) return undefined;
-  const { id, pod } = learner;
+  const { id, name, ours, pod } = learner;
   const before = notedOf(situation, learner);
-  if (pod === undefined) return before;
+  const named = { id, ...(ours && { name }) };
+  if (pod === undefined) return { ...named, since: timestamp(now), ...before };
   const noted = notedProgress(situation, learner, pod);
   const isNews =
     isProgressing(situation, learner, pod) &&
     (before?.applied === undefined || now - noted >= NOTED_EVERY_MS);
   const applied = isNews ? (learner.probe?.raftAppliedIndex ?? before?.applied) : before?.applied;
-  return { id, since: timestamp(isNews ? now : noted), ...(applied !== undefined && { applied }) };
+  return { ...named, since: timestamp(isNews ? now : noted), ...(applied !== undefined && { applied }) };
 }
 
 /** It cannot be placed yet, which time may mend. */

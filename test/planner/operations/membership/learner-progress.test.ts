@@ -117,14 +117,22 @@ describe('what is noted of a learner', () => {
     const before = { secondsAgo: 59, applied: '100' };
     expect(noted({ applied: '200', noted: before })).toEqual({
       id: idOf(NAME),
+      name: NAME,
       since: timestamp(now - 59_000),
       applied: '100',
     });
     expect(noted({ applied: '200', noted: { ...before, secondsAgo: 60 } })).toEqual({
       id: idOf(NAME),
+      name: NAME,
       since: timestamp(now),
       applied: '200',
     });
+  });
+
+  it('is its name before it has a pod: its claim may be there when the quorum is lost', () => {
+    const { pods, ...observation } = withLearner({ started: false });
+    const without = { ...observation, pods: pods.filter(({ name }) => name !== NAME) };
+    expect(learnerSeen(situationOf(without))).toEqual({ id: idOf(NAME), name: NAME, since: timestamp(now) });
   });
 
   it('stays as it was while it makes none', () => {
