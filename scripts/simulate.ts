@@ -94,7 +94,7 @@ async function checkMutations(seed: number): Promise<void> {
 async function meet({ seed, within }: ChanceMutation): Promise<string | undefined> {
   if ('observations' in within) {
     const { judgeObservations } = await import('../test/simulation/observations.ts');
-    return judgeObservations(within.observations, seed).failure?.text;
+    return judgeObservations(within.observations, seed, { asFound: true }).failure?.text;
   }
   const { simulate } = await import('../test/simulation/simulate.ts');
   let steps = 0;

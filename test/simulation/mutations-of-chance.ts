@@ -10,7 +10,7 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
   {
     what: 'the loss of every volume counts at once, without the grace of a single one',
     replacements: [instead(isTotalLoss, () => observation => graceOfLossMs(observation) !== undefined)],
-    seed: 1,
+    seed: 17,
     within: { observations: 20_000 },
   },
   {
@@ -18,7 +18,7 @@ export const CHANCE_MUTATIONS: readonly ChanceMutation[] = [
     replacements: [
       instead(findObjects, original => (kube, kind, of) => original(kube, kind, { ...of, names: [] })),
     ],
-    seed: 200,
+    seed: 202,
     within: { steps: 300_000, isEphemeral: true },
   },
 ];

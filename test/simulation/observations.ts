@@ -27,13 +27,15 @@ export interface Judging {
   readonly path?: string | undefined;
   /** Goes on after a failure, and counts. */
   readonly keep?: boolean;
+  /** Leaves the first that fails as it was found: it is enough that there is one. */
+  readonly asFound?: boolean;
 }
 
 /** So many observations of a seed. The first that fails is made as small as it can be: each field as in a cluster that is well. */
 export function judgeObservations(
   numRuns: number,
   seed: number,
-  { path, keep = false }: Judging = {},
+  { path, keep = false, asFound = false }: Judging = {},
 ): Judged {
   const counts = new Map<string, number>();
   const faults = new Map<string, number>();
@@ -45,7 +47,12 @@ export function judgeObservations(
     count(faults, text.replaceAll(/example-\d+/g, 'a member'));
     if (!keep) throw new Error(text);
   });
-  const result = fc.check(property, { numRuns, seed, ...(path !== undefined && { path }) });
+  const result = fc.check(property, {
+    numRuns,
+    seed,
+    endOnFailure: asFound,
+    ...(path !== undefined && { path }),
+  });
   const [found] = result.counterexample ?? [];
   return {
     observations: result.numRuns,

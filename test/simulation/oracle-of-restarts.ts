@@ -138,8 +138,15 @@ export function faultOfDowngrade(
   const { config, status } = look.observation.cluster;
   const [asked] = numbers(step.version);
   const [wanted] = numbers(config.version);
-  if (step.kind === 'cancelDowngrade')
+  if (step.kind === 'cancelDowngrade') {
+    // What led to the minor that every member runs has ended, and keeps others from joining.
+    const isOver = look.voters.every(row => {
+      const probe = look.observation.probes[nameOf(row)];
+      return probe?.answered === true && numbers(probe.version)[0] === asked;
+    });
+    if (isOver) return undefined;
     return asked === wanted && status.upgradeFailure === undefined ? 'the downgrade is asked for' : undefined;
+  }
   if (wanted > asked && numbers(status.targetVersion)[0] !== asked) return 'nobody asks for an older minor';
   const away = look.voters.find(row => !isWell(look, row) && !isFull(look, row));
   return away && `${nameOf(away)} is not seen well`;
