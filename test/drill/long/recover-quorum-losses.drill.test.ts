@@ -10,7 +10,16 @@ import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import type { Place } from '../../stack/drill/drill.ts';
 import { type Journal, startJournal } from '../../stack/drill/journal.ts';
-import { leaderFirst, loseMembers, nodeOf, requestsIn, restoresIn } from '../../stack/drill/recoveries.ts';
+import {
+  approveOffer,
+  approveRecovery,
+  leaderFirst,
+  loseMembers,
+  nodeOf,
+  offeredRecovery,
+  requestsIn,
+  restoresIn,
+} from '../../stack/drill/recoveries.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
 import { readValues } from '../../stack/drill/stored.ts';
 import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
@@ -55,25 +64,6 @@ async function make(name: string, spec: EtcdClusterSpec = {}) {
   await world.kube.apply(manifest(namespace, name, { ...SPEC, ...spec }));
   await awaitRunning(world, at, PATIENCE_MS);
   return at;
-}
-
-const offered = (name: string) =>
-  poll(async () => (await statusOf(name)).recovery, { timeoutMs: PATIENCE_MS, otherwise: shown(name) });
-
-/** Types the command of the page with exactly these facts. */
-async function approve(name: string, survivor: string, facts: { revision: number; ids: readonly string[] }) {
-  const named = facts.ids.map(id => `--give-up ${id}`).join(' ');
-  return page.type(
-    'kubectl etcd recover',
-    command =>
-      `${command.replace('example example-2', `${name} ${survivor}`)} --yes --revision ${facts.revision} ${named}`,
-  );
-}
-
-async function approveOffer(name: string) {
-  const { member = '', revision, givenUp = [] } = await offered(name);
-  await approve(name, member, { revision, ids: givenUp.map(({ id }) => id) });
-  return revision;
 }
 
 async function recovered(name: string): Promise<void> {
@@ -137,9 +127,9 @@ test(`a database of ${MEBIBYTES} MiB: a write goes through soon after the approv
   etcd.close();
   await underWrites(at, async (journal, [first = '', second = '']) => {
     await loseMembers(world, namespace, first, second);
-    await offered(at.name);
+    await offeredRecovery(world, at);
     const approvedAt = performance.now();
-    const revision = await approveOffer(at.name);
+    const revision = await approveOffer(world, page, at);
     await writtenAgain(at.name, journal);
     console.log(`${MEBIBYTES} MiB: first acknowledged write ${seconds(approvedAt)} after the approval`);
     return revision;
@@ -156,7 +146,7 @@ test('certificates, users, leases, and Temporal wiped in the middle: all of it i
   etcd.close();
   const [first = '', second = ''] = await leaderFirst(world, at);
   await loseMembers(world, namespace, first, second);
-  await approveOffer(at.name);
+  await approveOffer(world, page, at);
   await seeding(at.name);
   await world.stack.temporal.wipe();
   killOperators(world);
@@ -191,7 +181,7 @@ test('two volumes that are there and useless: nothing is offered, and they are g
     await poll(
       async () => {
         const tried = (await answers(at.name)).length;
-        await approve(at.name, survivor, { revision, ids }).catch(() => undefined);
+        await approveRecovery(page, at.name, { survivor, revision, ids }).catch(() => undefined);
         const answer = await poll(
           async () => {
             const all = await answers(at.name);
@@ -231,12 +221,12 @@ test('a learner that is being added when the quorum is lost: it never voted, and
         { timeoutMs: PATIENCE_MS, otherwise: shown(at.name) },
       );
       await loseMembers(world, namespace, second);
-      const { givenUp = [] } = await offered(at.name);
+      const { givenUp = [] } = await offeredRecovery(world, at);
       expect(givenUp.map(({ name }) => name).toSorted()).toEqual([second, learner].toSorted());
     } finally {
       await world.stack.kubectl('uncordon', ...world.stack.nodes);
     }
-    return approveOffer(at.name);
+    return approveOffer(world, page, at);
   });
   await kubectl('delete', 'etcd', at.name);
 }, 900_000);
@@ -250,10 +240,10 @@ test('two machines that are gone with their disks: recovered on the one that is 
     expect(others).toHaveLength(2);
     for (const node of others) await world.stack.node.remove(node);
     const lostAt = performance.now();
-    await offered(at.name);
+    await offeredRecovery(world, at);
     console.log(`machines: offered ${seconds(lostAt)} after two of three nodes were removed`);
     const approvedAt = performance.now();
-    const revision = await approveOffer(at.name);
+    const revision = await approveOffer(world, page, at);
     await seeding(at.name);
     killOperators(world);
     await writtenAgain(at.name, journal);

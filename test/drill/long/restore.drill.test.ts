@@ -5,6 +5,7 @@
 import { withoutApiserver } from '../../stack/drill/apiserver-away.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RestoreDrill, restored, takenBack, whole } from '../../stack/drill/restore-drill.ts';
+import { sweepRestores } from '../../stack/drill/restore-sweep.ts';
 import type { World } from '../../stack/e2e.ts';
 import { forward } from '../../stack/forward.ts';
 import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
@@ -23,32 +24,10 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => drill?.close());
 
-test('a restore survives kill -9 of all operators after each of its activities', async () => {
-  await freshOperators(world, REPLICAS);
-  const first = await drill.operations.newest();
-  await restored(drill, 'nobody killed', async name => void (await restores.ended(name)));
-  const runs = (await drill.operations.since(first)).filter(
-    ({ operation }) => operation === 'restoreCluster',
-  );
-  // What waits is planned only where there is something to wait for.
-  const activities = [...new Set(runs.flatMap(({ completed }) => completed))].filter(
-    name => name !== 'assess' && !name.startsWith('await'),
-  );
-  expect(activities).toEqual(
-    expect.arrayContaining(['fenceMembers', 'switchIncarnation', 'startSeed', 'recordClusterId']),
-  );
-  console.log(`activities: ${activities.join(', ')}`);
-  for (const turn of [0, 1, 2]) {
-    const killed = activities.filter((_, index) => index % 3 === turn);
-    await freshOperators(world, REPLICAS);
-    const before = await drill.operations.newest();
-    await restored(drill, `operators killed after ${killed.join(', ')}`, async () => {
-      for (const name of killed) {
-        await drill.completed(before, name);
-        expect(killOperators(world)).toBeGreaterThan(0);
-      }
-    });
-  }
+test('a restore survives kill -9 of all operators after each of its activities, and Temporal wiped in the middle', async () => {
+  await sweepRestores(world, drill.at, (title, disturb) => restored(drill, title, disturb));
+  await drill.operations.close();
+  await drill.reopen();
 }, 1_800_000);
 
 test('operators killed while the backup is examined', async () => {
@@ -57,17 +36,6 @@ test('operators killed while the backup is examined', async () => {
     await restores.until(name, ({ phase }) => phase === 'Validating');
     expect(killOperators(world)).toBeGreaterThan(0);
   });
-}, 600_000);
-
-test('Temporal is wiped in the middle', async () => {
-  await freshOperators(world, REPLICAS);
-  const before = await drill.operations.newest();
-  await restored(drill, 'Temporal wiped in the middle', async () => {
-    await drill.completed(before, 'switchIncarnation');
-    await drill.operations.close();
-    await world.stack.temporal.wipe();
-  });
-  await drill.reopen();
 }, 600_000);
 
 test('the API server is away in the middle', async () => {
