@@ -38,6 +38,23 @@ test('operators killed while the backup is examined', async () => {
   });
 }, 600_000);
 
+test('operators killed while a pod tries the images', async () => {
+  await freshOperators(world, REPLICAS);
+  await restored(drill, 'operators killed while the images are tried', async () => {
+    await poll(
+      async () => {
+        const pods = await world.kube.list(
+          { apiVersion: 'v1', kind: 'Pod' },
+          { namespace: drill.at.namespace },
+        );
+        return pods.items.some(({ metadata }) => metadata.name.endsWith('-images'));
+      },
+      { timeoutMs: 120_000, intervalMs: 50 },
+    );
+    expect(killOperators(world)).toBeGreaterThan(0);
+  });
+}, 600_000);
+
 test('the API server is away in the middle', async () => {
   const before = await drill.operations.newest();
   await restored(drill, 'API server away for half a minute', async () => {
