@@ -16,6 +16,12 @@ export function noForeignMembers(views: readonly MemberView[]): Obstacle | undef
   };
 }
 
+/** Who leads is known as soon as the members have heard of each other. */
+export const LEADER_UNCLEAR: Obstacle = {
+  reason: 'LeaderUnclear',
+  message: 'the members do not agree on the leader yet',
+};
+
 /**
  * Before a member is added, promoted or a healthy one removed: every voter serves and names the same leader. One without space does:
  * etcd refuses writes of keys and leases then, and no change of the membership (applierV3Capped).
@@ -32,7 +38,7 @@ export function everyVoterServes(views: readonly MemberView[]): Obstacle | undef
   }
   const leaders = new Set(voters.map(view => view.probe?.leaderId));
   if (leaders.size === 1 && !leaders.has(undefined)) return undefined;
-  return { reason: 'LeaderUnclear', message: 'the members do not agree on the leader yet' };
+  return LEADER_UNCLEAR;
 }
 
 /** Before a healthy member goes: none of the others is about to, though it may still answer. */

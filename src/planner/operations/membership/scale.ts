@@ -17,7 +17,12 @@ import { certificateCoversNextMember } from '../../checks/certificate-coverage.t
 import { certificatesAreGood } from '../../checks/certificates.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { operationOf } from './learner.ts';
-import { everyVoterServes, noPodTerminating, noForeignMembers } from '../../checks/preflight.ts';
+import {
+  everyVoterServes,
+  LEADER_UNCLEAR,
+  noPodTerminating,
+  noForeignMembers,
+} from '../../checks/preflight.ts';
 import { peerUrlOf } from '../../model/identity.ts';
 import { isServing, isStaying, nextMember, type MemberView } from '../../model/member-view.ts';
 import { stopFirst } from './stop-first.ts';
@@ -49,8 +54,8 @@ export function planScale(situation: Situation, views: readonly MemberView[]): D
   if (views.length <= wanted) return undefined;
   const departs = departing(situation);
   const [leaving, after] = leavingMembers(situation, views);
-  // v8 ignore next -- more members than wanted were counted above
-  if (leaving === undefined) return undefined;
+  // Every member says that it leads: a former leader does until it hears of the other.
+  if (leaving === undefined) return blocked(LEADER_UNCLEAR);
   const reason = departs?.reason ?? 'spec.size is lower';
   const operation = departs ? 'replaceMember' : 'scaleCluster';
   return planRemove(situation, views, { view: leaving, after, operation, reason });

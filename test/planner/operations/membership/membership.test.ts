@@ -177,3 +177,16 @@ describe('a voter that is to go and whose pod does not end', () => {
     expect(firstStep(endingFor(31))).toMatchObject({ kind: 'removeMember', member: 'example-2' });
   });
 });
+
+it('no member is removed while each says that it leads', () => {
+  const whole = aRunningCluster({}, 2);
+  const { cluster } = whole;
+  const probes = Object.fromEntries(
+    ['example-0', 'example-1'].map(name => [name, aProbe({ name, leaderId: idOf(name) })]),
+  );
+  const config = { ...cluster.config, size: 1 };
+  expect(plan({ ...whole, probes, cluster: { ...cluster, config } }, {})).toMatchObject({
+    kind: 'blocked',
+    reason: 'LeaderUnclear',
+  });
+});
