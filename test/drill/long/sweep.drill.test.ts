@@ -1,6 +1,6 @@
 /**
  * The operators killed with -9 after each activity of a scale up, a scale down and a replacement, of a lost member and of one that is well, of
- * a defragmentation, of the end of NOSPACE and of a comparison of data. What the activities are is learned from a run without a kill; that none
+ * a defragmentation, of the end of NOSPACE and of a comparison of data; and Temporal wiped in the middle of the last three. What the activities are is learned from a run without a kill; that none
  * is forgotten is checked against the planner's list of steps, sweep by sweep, so that each can be run alone.
  */
 import { expect, test } from 'vitest';
@@ -10,7 +10,9 @@ import { leaderOf } from '../../stack/drill/drill.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { openOperations, type Operations } from '../../stack/drill/operations.ts';
 import type { ActivityName } from '../../stack/drill/timeline.ts';
+import { readCluster } from '../../stack/e2e.ts';
 import { freshOperators, killOperators } from '../../stack/operator-processes.ts';
+import { poll } from '../../stack/poll.ts';
 
 const SIZE = 3;
 const MORE = 4;
@@ -219,4 +221,35 @@ test.each([replaceLost, replaceHealthy, defragment, endNoSpace, compare])(
     expectNoneMissed(replace);
   },
   1_800_000,
+);
+
+test.each([defragment, endNoSpace, compare])(
+  '$title: Temporal is wiped in the middle, and it comes to its end',
+  async swept => {
+    await freshOperators(world(), REPLICAS);
+    const operations = await openOperations(world(), at);
+    const before = await operations.newest();
+    const begun = Math.floor(Date.now() / 1_000) * 1_000;
+    const { title, operation, size, lost } = swept;
+    await cluster.drill(
+      `${title}, Temporal wiped`,
+      async () => {
+        await swept.begin(operations);
+        await operations.await(operation, before, () => true);
+        await operations.close();
+        await world().stack.temporal.wipe();
+      },
+      { size, lost, silent: true },
+    );
+    const ended = async () => (await readCluster(world(), at.namespace, at.name))?.status?.history ?? [];
+    await poll(
+      async () =>
+        (await ended()).some(
+          ({ type, outcome, startedAt = '' }) =>
+            type === operation && outcome === 'Succeeded' && Date.parse(startedAt) >= begun,
+        ),
+      { timeoutMs: 180_000, otherwise: async () => JSON.stringify(await ended(), null, 1) },
+    );
+  },
+  900_000,
 );
