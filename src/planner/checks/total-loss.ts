@@ -34,16 +34,18 @@ export function graceOfLossMs(observation: Observation): number | undefined {
 
 /**
  * Names of claims of this incarnation that belong to others than the members that are known: of a status that names none, or not of
- * all, or of a learner that was just added. The claim of a member that the operator removed says so, or is kept for a while.
+ * all, or of a learner that was just added. The claim of a member that the operator removed says so, or is kept for a while; one that is
+ * Pending never had a volume, so nothing was ever written there.
  */
 export function unlistedClaims(observation: Observation): string[] {
   const { cluster, claims } = observation;
   const known = memberNames(observation);
   return claims
     .filter(
-      ({ owned, token, name, uid, keptUntil, removal }) =>
+      ({ owned, token, name, uid, phase, keptUntil, removal }) =>
         owned &&
         token === cluster.status.incarnation?.token &&
+        phase !== 'Pending' &&
         keptUntil === undefined &&
         removal !== uid &&
         !known.includes(name),

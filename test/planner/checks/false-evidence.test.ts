@@ -115,6 +115,9 @@ describe('a total loss', () => {
     // What is kept of a member that was removed as dead is not what the cluster held last.
     const kept = claims.map(claim => ({ ...claim, keptUntil: Date.parse(NOW) }));
     expect(isTotalLoss(aRunningCluster({ ...gone, claims: kept }))).toBe(true);
+    // Nor is one that waits for a node, and for its volume.
+    const pending = claims.map(claim => ({ ...claim, phase: 'Pending' }));
+    expect(isTotalLoss(aRunningCluster({ ...gone, claims: pending }))).toBe(true);
     expect(isTotalLoss(aRunningCluster({ ...gone, claims: [] }))).toBe(true);
   });
 
