@@ -260,6 +260,33 @@ export const restoreScenarios = {
     await scripted.pass(A_WHILE);
   },
 
+  /** The last of them while a learner waits for a node, and for a volume that was never made. */
+  async everythingIsLostWhileALearnerWaits(scripted: ScriptedWorld) {
+    const { world } = scripted;
+    await backedUp(scripted);
+    world.edit({ recovery: { totalLoss: 'RestoreLatestBackup' } });
+    await scripted.rest();
+    world.kubelet.stuck.add('example-3');
+    const [first = '', ...others] = scripted.followers().map(({ name }) => name);
+    scripted.takePod(first);
+    scripted.takeClaim(first);
+    world.wake();
+    await scripted.until('the learner has its claim', () =>
+      world.kube.all('PersistentVolumeClaim').some(({ metadata }) => metadata.name === 'example-3'),
+    );
+    const claim = scripted.claim('example-3');
+    world.kube.change(claim, { status: { ...(claim['status'] as object), phase: 'Pending' } });
+    for (const name of [scripted.leader().name, ...others]) {
+      scripted.takePod(name);
+      scripted.takeClaim(name);
+    }
+    world.wake();
+    await scripted.until('there is a restore', () => world.kube.all('EtcdRestore').length === 1);
+    world.kubelet.stuck.clear();
+    await scripted.rest();
+    await scripted.pass(A_WHILE);
+  },
+
   /** It cannot start at first, and when it does it brings along an alarm of a member that is none any more. */
   async firstMemberHasItsTroubles(scripted: ScriptedWorld) {
     const path = await backedUp(scripted);
