@@ -151,7 +151,7 @@ describe('an EtcdBackup', () => {
     await world.run();
     expect(world.status.lastRun).toMatchObject({
       outcome: 'Succeeded',
-      requestedBy: 'an upgrade of the cluster',
+      requestedBy: 'an upgrade or a restore of the cluster',
     });
     const { startedAt } = world.status.lastRun ?? {};
     await world.run();

@@ -165,7 +165,7 @@ function beginning(
       ...(requests && { requests }),
     };
   if (isAskedFor(backup, now))
-    return { kind: 'beginBackup', startedAt, requestedBy: 'an upgrade of the cluster' };
+    return { kind: 'beginBackup', startedAt, requestedBy: 'an upgrade or a restore of the cluster' };
   if (backup.config.suspended) return undefined;
   if (backup.config.schedule.kind === 'once') {
     return isOnceDue(backup) ? { kind: 'beginBackup', startedAt } : undefined;

@@ -29,13 +29,27 @@ export function isRecent(time: string, now: number): boolean {
   return isSince(time, now - FRESH_MS + 1, now);
 }
 
+/** Before what the backup is to be made. */
+interface Purpose {
+  /** Such as `the upgrade`, for users. */
+  readonly before: string;
+  /** Milliseconds since the epoch: what was asked earlier was asked of another cluster of this name, or for something else. */
+  readonly since: number;
+}
+
 /** Which EtcdBackup is asked: the one that was asked already, else the one with the newest backup, else the first by name. */
-export function backupToAsk(backups: readonly BackupOfCluster[], now: number): BackupOfCluster | undefined {
+export function backupToAsk(
+  backups: readonly BackupOfCluster[],
+  now: number,
+  purpose: Purpose,
+): BackupOfCluster | undefined {
   const staying = backups
     .filter(({ deleting }) => deleting !== true)
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   return (
-    staying.find(backup => answerOf(backup, now, '').kind !== 'none') ?? latestBackup(staying) ?? staying[0]
+    staying.find(backup => answerOf(backup, now, purpose).kind !== 'none') ??
+    latestBackup(staying) ??
+    staying[0]
   );
 }
 
@@ -43,21 +57,21 @@ export type Answer =
   /** `none`: nothing was asked, or so long ago that it is to be asked again. */
   { readonly kind: 'none' | 'waiting' | 'good' } | { readonly kind: 'bad'; readonly fault: string };
 
-/** What has become of the last question. @param purpose before what the backup is to be made, such as `the upgrade` */
+/** What has become of the last question. */
 export function answerOf(
   { name, asked, lastRun, newest, timeoutSeconds }: BackupOfCluster,
   now: number,
-  purpose: string,
+  { before, since }: Purpose,
 ): Answer {
   const askedAt = parseTimestamp(asked);
-  if (asked === undefined || askedAt === undefined) return { kind: 'none' };
+  if (asked === undefined || askedAt === undefined || askedAt < since) return { kind: 'none' };
   const patienceMs = timeoutSeconds * 1_000 + GRACE_MS;
   if (now - askedAt >= patienceMs + FRESH_MS) return { kind: 'none' };
   if (!hasAnswered({ asked, lastRun }, now)) {
     return now - askedAt <= patienceMs
       ? { kind: 'waiting' }
       : bad(
-          `EtcdBackup ${name} was asked for a backup before ${purpose} at ${asked} and has not made one: see its status`,
+          `EtcdBackup ${name} was asked for a backup before ${before} at ${asked} and has not made one: see its status`,
         );
   }
   if (isSince(newest?.time, askedAt, now)) return { kind: 'good' };
@@ -67,7 +81,7 @@ export function answerOf(
     outcome === 'Succeeded'
       ? 'its backup is not a verified backup of this cluster'
       : `${outcome}: ${message}`;
-  return bad(`EtcdBackup ${name} did not make the backup before ${purpose}: ${why}`);
+  return bad(`EtcdBackup ${name} did not make the backup before ${before}: ${why}`);
 }
 
 function bad(fault: string): Answer {

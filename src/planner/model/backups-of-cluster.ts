@@ -11,7 +11,7 @@ import { newestEntry, newestVerified } from './newest-entry.ts';
 export interface BackupOfCluster {
   readonly name: string;
   readonly uid: string;
-  /** When an upgrade last asked it for a backup, RFC 3339. */
+  /** When an upgrade or a restore last asked it for a backup, RFC 3339. */
   readonly asked?: string;
   /** It goes away: nothing is asked of it any more. */
   readonly deleting?: boolean;

@@ -129,13 +129,14 @@ function saving({ restore, now }: RestoreObservation, target: Situation): Restor
   const { cluster, backups = [] } = target;
   const isWanted = isUnsaved(restore) && cluster.status.clusterID !== undefined;
   if (!isWanted || savedIn(restore, target) !== undefined) return undefined;
-  const asked = backupToAsk(backups, now);
+  const purpose = { before: `the restore ${restore.metadata.name}`, since: beganAt(restore, now) };
+  const asked = backupToAsk(backups, now, purpose);
   if (asked === undefined) {
     const message = `spec.saveFirst asks for a backup of ${cluster.name} before it is restored, and no EtcdBackup refers to it: create one with spec.clusterRef`;
     return { kind: 'blocked', reason: 'NotSaved', message: `${message}, ${OR_WITHOUT}` };
   }
   const { name: backup, uid } = asked;
-  const answer = answerOf(asked, now, `the restore ${restore.metadata.name}`);
+  const answer = answerOf(asked, now, purpose);
   if (answer.kind === 'bad') {
     const message = `${answer.fault}. The operator asks again after an hour; correct the EtcdBackup`;
     return { kind: 'blocked', reason: 'NotSaved', message: `${message}, ${OR_WITHOUT}` };
@@ -148,13 +149,10 @@ function saving({ restore, now }: RestoreObservation, target: Situation): Restor
 const OR_WITHOUT = 'or set spec.saveFirst to false: the claims of the members are kept in any case';
 
 /** The backup of what the cluster holds, made since the restore was asked for and within the last hour; undefined when there is none. */
-export function savedIn(
-  { metadata }: EtcdRestore,
-  { backups = [], now }: Situation,
-): EtcdRestoreStatus['saved'] {
+export function savedIn(restore: EtcdRestore, { backups = [], now }: Situation): EtcdRestoreStatus['saved'] {
   const best = latestBackup(backups.filter(({ isOrigin }) => isOrigin !== true));
   const { newest } = best ?? {};
-  const since = parseTimestamp(metadata.creationTimestamp ?? undefined) ?? now;
+  const since = beganAt(restore, now);
   if (best === undefined || newest === undefined) return undefined;
   if (!isSince(newest.time, since, now) || !isRecent(newest.time, now)) return undefined;
   const { location, time, revision, sha256 } = newest;
@@ -165,6 +163,11 @@ export function savedIn(
     ...(revision !== undefined && { revision }),
     ...(sha256 !== undefined && { sha256 }),
   };
+}
+
+/** When the restore was asked for, in milliseconds since the epoch. */
+function beganAt({ metadata }: EtcdRestore, now: number): number {
+  return parseTimestamp(metadata.creationTimestamp ?? undefined) ?? now;
 }
 
 function operate(step: RestoreStep): RestoreDecision {

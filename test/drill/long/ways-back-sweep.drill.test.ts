@@ -98,9 +98,9 @@ test('an incarnation that was kept is gone back to, and left again', async () =>
       await arrived(at.name, name);
     });
     expect(await token()).toBe(other);
-    expect(await lacking(at.name, 'w/', written.get(other) ?? [])).toEqual([]);
+    expect(await lacking(at.name, 'w', written.get(other) ?? [])).toEqual([]);
     const [endpoint = ''] = await readyEndpoints(world, namespace, at.name);
-    expect(await readValues(endpoint, 'w/')).toHaveLength(written.get(other)?.length ?? 0);
+    expect(await readValues(endpoint, 'w')).toHaveLength(written.get(other)?.length ?? 0);
   });
   await kubectl('delete', 'etcd', at.name);
 }, 2_400_000);
@@ -116,7 +116,7 @@ test('a quorum that is lost for good is recovered from the member that is left',
   let count = 0;
   await sweepRestores(world, at, async (title, disturb) => {
     count += 1;
-    const prefix = `w/${count}/`;
+    const prefix = `w/${count}`;
     const written = await writeKeys(world, at, { prefix, count: WRITES });
     const [first = '', second = ''] = await leaderFirst(world, at);
     await loseMembers(world, namespace, first, second);

@@ -116,6 +116,18 @@ describe('a restore that saves first', () => {
       expect(planned([backup]).decision).toMatchObject({ step: { kind: 'requestSaving' } });
   });
 
+  it('asks again where the EtcdBackup was asked for another restore, whatever became of that', () => {
+    const lastRun = {
+      startedAt: minutesAgo(39),
+      completedAt: minutesAgo(38),
+      outcome: 'Succeeded',
+    } as const;
+    for (const asked of [{ asked: minutesAgo(40), lastRun }, { asked: minutesAgo(31) }])
+      expect(planned([{ ...NIGHTLY, ...asked }]).decision).toMatchObject({
+        step: { kind: 'requestSaving', asked: minutesAgo(0) },
+      });
+  });
+
   it('saves nothing of a cluster that has never held anything', () => {
     const { clusterID: _, ...status } = aRunningStatus();
     const target = situationOf(aRunningCluster({ cluster: aCluster({ status }) }));

@@ -1,7 +1,7 @@
 /** The backup that is made before an upgrade: after the point of no return it may be the only way back. */
 import { isOlderMinor } from '../../../api/versions/compare.ts';
 import { howToAsk } from '../../../api/values/request-answers.ts';
-import { timestamp } from '../../../api/values/time.ts';
+import { parseTimestamp, timestamp } from '../../../api/values/time.ts';
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { answerOf, backupToAsk, isRecent } from '../../checks/asked-backup.ts';
 import { latestBackup } from '../../model/backups-of-cluster.ts';
@@ -26,11 +26,12 @@ export function backUpFirst(
   const { snapshotBefore } = cluster.config.upgrade;
   const isBegun = waiting.length < situation.members.length;
   if (snapshotBefore === 'Never' || isBegun || freshBackup(situation) !== undefined) return undefined;
-  const place = backupToAsk(backups, now);
+  const purpose = purposeOf(situation);
+  const place = backupToAsk(backups, now, purpose);
   if (place === undefined)
     return snapshotBefore === 'Required' ? blocked(missing(situation), steps) : undefined;
   const { name: backup, uid, asked } = place;
-  const answer = answerOf(place, now, 'the upgrade');
+  const answer = answerOf(place, now, purpose);
   if (answer.kind === 'good') return undefined;
   if (answer.kind === 'bad') return blocked(failed(answer.fault), steps);
   if (answer.kind === 'waiting' && asked !== undefined)
@@ -53,7 +54,7 @@ export function noteOnBackup(situation: Situation, { from, to }: Goal): readonly
   if (newest !== undefined)
     return isWanted ? [`newest verified backup: ${newest.location} from ${newest.time}`] : [];
   // It is asked for before the first member is touched.
-  if (isWanted && backupToAsk(backups, now) !== undefined) return [];
+  if (isWanted && backupToAsk(backups, now, purposeOf(situation)) !== undefined) return [];
   const why = isWanted ? 'no EtcdBackup refers to this cluster' : 'spec.upgrade.snapshotBefore is Never';
   const isFinal = isOlderMinor(from, to);
   return isFinal
@@ -61,6 +62,11 @@ export function noteOnBackup(situation: Situation, { from, to }: Goal): readonly
     : isWanted
       ? [`no backup: ${why}`]
       : [];
+}
+
+/** What was asked before a restore gave the cluster other data was answered with the data of before. */
+function purposeOf({ cluster }: Situation) {
+  return { before: 'the upgrade', since: parseTimestamp(cluster.status.incarnation?.createdAt) ?? 0 };
 }
 
 function freshBackup({ backups = [], now }: Situation): string | undefined {

@@ -5,7 +5,7 @@ import type { Goal } from '../../../../src/planner/model/upgrade-goal.ts';
 import { backUpFirst, noteOnBackup } from '../../../../src/planner/operations/upgrade/backup.ts';
 import { consented } from '../../../../src/planner/operations/upgrade/consent.ts';
 import { situationOf } from '../../../../src/planner/situation.ts';
-import { aCluster, aRunningCluster, aRunningStatus, NOW } from '../../../worlds/builders.ts';
+import { aCluster, anIncarnation, aRunningCluster, aRunningStatus, NOW } from '../../../worlds/builders.ts';
 
 const HOP: Goal = { kind: 'go', from: '3.6.15', to: '3.6.16', after: [], notes: [] };
 const minutesAgo = (minutes: number) =>
@@ -18,7 +18,12 @@ function decided(
   {
     snapshotBefore = 'Required',
     beside = [],
-  }: { snapshotBefore?: 'Required' | 'IfPossible'; beside?: readonly string[] } = {},
+    restored,
+  }: {
+    snapshotBefore?: 'Required' | 'IfPossible';
+    beside?: readonly string[];
+    restored?: string;
+  } = {},
 ) {
   const backup: BackupOfCluster = {
     name: 'nightly',
@@ -32,7 +37,10 @@ function decided(
   };
   const cluster = aCluster({
     spec: { size: 3, version: HOP.to, upgrade: { snapshotBefore } },
-    status: aRunningStatus(),
+    status: {
+      ...aRunningStatus(),
+      incarnation: { ...anIncarnation(), ...(restored && { createdAt: restored }) },
+    },
   });
   const others = beside.map(name => ({ ...backup, name, uid: `u-${name}` }));
   const situation = situationOf(aRunningCluster({ cluster, backups: [backup, ...others] }));
@@ -51,6 +59,14 @@ describe('an upgrade whose members had to be waited for after its backup was mad
     expect(decided({ lastRun })).toMatchObject({
       kind: 'blocked',
       message: expect.stringContaining('its backup is not a verified backup of this cluster'),
+    });
+  });
+
+  it('asks again when the cluster was restored since it asked: the answer had the data of before', () => {
+    const lastRun = { startedAt: minutesAgo(50), completedAt: minutesAgo(45), outcome: 'Succeeded' } as const;
+    expect(decided({ lastRun }, true, { restored: minutesAgo(40) })).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'requestBackup', backup: 'nightly' },
     });
   });
 
