@@ -173,6 +173,22 @@ export const recoveryScenarios = {
       throw new Breach('the recovery was not refused');
   },
 
+  /** They are found, and lists of the API server go on without them, from a cache that hears of nothing. */
+  async lostVolumesAreFoundAndListsAreOld(scripted: ScriptedWorld) {
+    const names = await loseSight(scripted);
+    const before = idOf(scripted);
+    await scripted.blockedBy('QuorumLostForGood');
+    scripted.world.kube.freezeLists(['Pod', 'PersistentVolumeClaim']);
+    for (const name of names) say(scripted, name, 'Bound');
+    await scripted.approve();
+    await scripted.pass(2 * A_WHILE);
+    if (idOf(scripted) !== before) throw new Breach('a quorum that can come back was recovered');
+    scripted.world.kube.thawLists();
+    scripted.world.wake();
+    await scripted.rest();
+    if (idOf(scripted) !== before) throw new Breach('a quorum that came back was recovered');
+  },
+
   /** They are found when the survivor was examined, and the members are about to be stopped. */
   async lostVolumesAreFoundBeforeTheFence(scripted: ScriptedWorld) {
     const names = await loseSight(scripted);

@@ -4,7 +4,7 @@
  */
 import { LABEL_CLUSTER } from '../../api/names.ts';
 import type { KindRef, KubeClient, KubeObject } from '../../kube/port.ts';
-import { POD } from '../runtime/kinds.ts';
+import { CLAIM, POD } from '../runtime/kinds.ts';
 
 interface Of {
   readonly namespace: string;
@@ -28,8 +28,21 @@ export async function findObjects(
 ): Promise<KubeObject[]> {
   const labelSelector = `${LABEL_CLUSTER}=${cluster}`;
   const { items } = isUnlabelled ? { items: [] } : await kube.list(kind, { namespace, labelSelector });
-  const unseen = [...new Set(names)].filter(name => !items.some(item => item.metadata.name === name));
-  return [...items, ...(await getAll(kube, kind, { namespace, names: unseen }))];
+  const certain = items.filter(item => !isSaidLost(kind, item));
+  const doubtful = items.filter(item => isSaidLost(kind, item)).map(({ metadata }) => metadata.name);
+  const unseen = names.filter(name => !certain.some(item => item.metadata.name === name));
+  const again = [...new Set([...doubtful, ...unseen])];
+  return [...certain, ...(await getAll(kube, kind, { namespace, names: again }))];
+}
+
+/**
+ * Whether a list says of a claim that its data is lost, or about to be. It is read again by its name: an API server that answers lists from
+ * an old cache has given data up for lost that was there (issue M1).
+ */
+function isSaidLost({ kind }: KindRef, { metadata, status }: KubeObject): boolean {
+  if (kind !== CLAIM.kind) return false;
+  const { phase } = (status ?? {}) as { readonly phase?: string };
+  return metadata.deletionTimestamp !== undefined || phase === 'Lost';
 }
 
 /** Those of these names that are there. */
