@@ -57,17 +57,24 @@ async function ended(): Promise<void> {
   expect(await condition('UpgradeBlocked')).toBeUndefined();
 }
 
-/** Goes to a version, and kills every operator as soon as this activity of it was completed. */
-async function killedAfter(version: string, after: ActivityName): Promise<void> {
+const killed = async (): Promise<void> => void expect(killOperators(world())).toBeGreaterThan(0);
+
+async function wiped(): Promise<void> {
+  await operations.close();
+  await world().stack.temporal.wipe();
+}
+
+/** Goes to a version, and kills every operator, or does something else, as soon as this activity of it was completed. */
+async function struckAfter(version: string, after: ActivityName, strike = killed): Promise<void> {
   await freshOperators(world(), REPLICAS);
   const before = await operations.newest();
-  const title = `to ${version}, operators killed after ${after}`;
+  const title = `to ${version}, ${strike.name} after ${after}`;
   const { verdict } = await drill(
     title,
     async () => {
       await edit({ version });
       await operations.await('upgradeCluster', before, ({ completed }) => completed.includes(after));
-      expect(killOperators(world())).toBeGreaterThan(0);
+      await strike();
       await arrive(version, LONG_MS);
     },
     { silent: true },
@@ -144,16 +151,28 @@ test(
 test(
   'operators are killed with -9 in the middle of a downgrade',
   async () => {
-    await killedAfter('3.6.16', 'enableDowngrade');
-    await killedAfter('3.7.3', 'awaitVersion');
-    await killedAfter('3.6.16', 'moveLeader');
-    await killedAfter('3.5.35', 'stopMember');
-    await killedAfter('3.6.16', 'awaitAgreement');
-    await killedAfter('3.5.35', 'restartMember');
-    await killedAfter('3.7.3', 'restartMember');
+    await struckAfter('3.6.16', 'enableDowngrade');
+    await struckAfter('3.7.3', 'awaitVersion');
+    await struckAfter('3.6.16', 'moveLeader');
+    await struckAfter('3.5.35', 'stopMember');
+    await struckAfter('3.6.16', 'awaitAgreement');
+    await struckAfter('3.5.35', 'restartMember');
+    await struckAfter('3.7.3', 'restartMember');
     await ended();
   },
   8 * LONG_MS,
+);
+
+test(
+  'Temporal is wiped in the middle of a downgrade, and of the way back up',
+  async () => {
+    await struckAfter('3.6.16', 'enableDowngrade', wiped);
+    operations = await openOperations(world(), at);
+    await struckAfter('3.7.3', 'restartMember', wiped);
+    operations = await openOperations(world(), at);
+    await ended();
+  },
+  3 * LONG_MS,
 );
 
 test(
