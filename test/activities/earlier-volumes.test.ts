@@ -56,6 +56,10 @@ it('leaves a quorum of others its way when one member alone comes up on such a v
   expect(decision).toMatchObject({ kind: 'idle' });
   expect(world.cluster.status.clusterID).toBe(world.etcd.clusters.at(-1)?.id);
   expect(world.kube.all('PersistentVolumeClaim')).toHaveLength(3);
+  // It was started a moment ago.
+  expect(condition(world, 'Healthy')).toMatchObject({ status: 'False', reason: 'MembersChanging' });
+  world.now += 360_000;
+  await world.run();
   expect(condition(world, 'Healthy')).toMatchObject({ status: 'Unknown' });
   expect(condition(world, 'Healthy')?.message).toContain('example-1');
 });

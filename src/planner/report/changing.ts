@@ -58,9 +58,10 @@ function answersAndIsComing(situation: Situation, pod: PodFacts): boolean {
   return isWell && isComing(situation, pod) && !pod.ready && pod.notReadyBecause === undefined;
 }
 
-/** A quorum of a new cluster forms before the last of its pods has started: nothing was there that could be missed. */
+/** A quorum of a new cluster forms before the last of its members has started, and answers: nothing was there that could be missed. */
 function isStartingFirst(situation: Situation, pod: PodFacts): boolean {
-  return pod.firstStart === 'open' && !pod.ready && (pod.restarts ?? 0) === 0 && isComing(situation, pod);
+  const isFirst = pod.firstStart === 'open' && (pod.restarts ?? 0) === 0;
+  return isFirst && situation.probes[pod.name]?.answered !== true && !pod.ready && isComing(situation, pod);
 }
 
 /** A learner does not vote and is not led to: nobody misses it before it has caught up. */
