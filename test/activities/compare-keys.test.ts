@@ -6,7 +6,7 @@ import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
 const LONG = { timeout: 60_000 };
-const PATIENT = { timeout: 30_000 };
+const PATIENT = { timeout: 240_000 };
 
 /** Holds every HashKV back until it is let go, and counts. */
 class SlowHashes {

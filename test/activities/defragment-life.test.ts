@@ -6,7 +6,7 @@ import type { OperatorWorld } from '../worlds/operator-world.ts';
 import { poll } from '../stack/poll.ts';
 import { Users } from '../worlds/users.ts';
 
-const LONG = { timeout: 120_000 };
+const LONG = { timeout: 600_000 };
 const MEMBERS = ['example-0', 'example-1', 'example-2'];
 const GIB = 1024 ** 3;
 

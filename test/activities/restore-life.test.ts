@@ -266,7 +266,7 @@ describe('a restore continues after the operator was killed', () => {
       if (way === undefined) throw new RangeError(name);
       await killedAtWrites(way, step);
     },
-    30_000,
+    240_000,
   );
 });
 
