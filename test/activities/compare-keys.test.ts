@@ -5,7 +5,7 @@ import type { EtcdMember, EtcdPort } from '../../src/etcd/port.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
 const PATIENT = { timeout: 240_000 };
 
 /** Holds every HashKV back until it is let go, and counts. */

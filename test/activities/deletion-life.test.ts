@@ -10,7 +10,7 @@ import type { KubeObject, WritableObject } from '../../src/kube/port.ts';
 import { refTo } from '../../src/kube/resources.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
 const SPEC = { size: 3, version: '3.6.16' };
 const KINDS = ['Pod', 'PersistentVolumeClaim', 'Service', 'PodDisruptionBudget'];
 

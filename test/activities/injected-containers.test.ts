@@ -6,7 +6,7 @@ import type { KubeObject } from '../../src/kube/port.ts';
 import { INJECTED, injected } from '../fakes/kubernetes/injected.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
 
 function containersOf(pod: KubeObject): { name: string; image: string }[] {
   return (pod['spec'] as { containers: { name: string; image: string }[] }).containers;

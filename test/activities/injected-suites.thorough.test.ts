@@ -13,7 +13,7 @@ const SUITES = [
   'hibernation-life',
 ];
 
-describe('where webhooks put containers into every pod', { timeout: 60_000 }, async () => {
+describe('where webhooks put containers into every pod', { timeout: 240_000 }, async () => {
   beforeAll(() => injectEverywhere(true));
   afterAll(() => injectEverywhere(false));
   for (const suite of SUITES) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { FINALIZER } from '../../src/api/names.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
 
 async function replaced(): Promise<{ world: OperatorWorld; before: Record<string, string> | undefined }> {
   const world = new OperatorWorld({ spec: { size: 3, version: '3.6.16' } });

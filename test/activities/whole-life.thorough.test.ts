@@ -6,7 +6,7 @@ import { ANNOTATION_DATA_VERSION, memberName } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import { OperatorWorld } from '../worlds/operator-world.ts';
 
-const LONG = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
 const VERSION = '3.6.16';
 const IMAGE = `gcr.io/etcd-development/etcd:v${VERSION}`;
 

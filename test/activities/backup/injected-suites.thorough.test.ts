@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import { injectEverywhere } from '../../fakes/kubernetes/injected.ts';
 
-describe('where webhooks put containers into every pod', { timeout: 60_000 }, async () => {
+describe('where webhooks put containers into every pod', { timeout: 240_000 }, async () => {
   beforeAll(() => injectEverywhere(true));
   afterAll(() => injectEverywhere(false));
   for (const suite of ['verification-life', 'stored-verification-life', 'claim-store']) {
