@@ -57,7 +57,9 @@ async function ended(): Promise<void> {
   expect(await condition('UpgradeBlocked')).toBeUndefined();
 }
 
-const killed = async (): Promise<void> => void expect(killOperators(world())).toBeGreaterThan(0);
+async function killed(): Promise<void> {
+  expect(killOperators(world())).toBeGreaterThan(0);
+}
 
 async function wiped(): Promise<void> {
   await operations.close();
