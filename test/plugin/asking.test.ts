@@ -288,11 +288,16 @@ describe('recover', () => {
 
   test('is not sent where nothing is offered, unless a person names who is given up', async () => {
     const { recovery: _, ...others } = LOST;
-    await bench.reset();
-    await bench.put('EtcdCluster', 'example', { status: others });
-    const { code, err } = await bench.run('recover example example-2 --yes');
+    const whileAvailable = async (status: string) => {
+      await bench.reset();
+      const conditions = [{ type: 'Available', status, reason: 'Any' }];
+      await bench.put('EtcdCluster', 'example', { status: { ...others, conditions } });
+      return bench.run('recover example example-2 --yes');
+    };
+    const { code, err } = await whileAvailable('False');
     expect(code).toBe(1);
-    expect(err).toContain('offers no recovery');
+    expect(err).toContain('offers no recovery: too few members are proved lost yet');
+    expect((await whileAvailable('True')).err).toContain('a quorum answers');
     expect(await bench.requests()).toEqual([]);
     await bench.run('recover example example-2 --yes --revision 40 --give-up a1 --give-up b2');
     expect((await bench.requests()).map(({ spec }) => spec)).toEqual([APPROVED]);

@@ -36,7 +36,7 @@ export const MEMBER_OBSTACLES = {
   MemberRemoved: ['The member that holds the restored data was removed from the membership by hand.'],
   MemberLost: [
     'A member has neither pod nor volume, and no quorum can replace it.',
-    'Bring back the nodes and volumes of the others, or restore a backup if they are gone for good.',
+    'Bring back the nodes and volumes of the others. If they are gone for good, wait until recovering the data of a member that is left is offered (status.recovery); restore a backup if none is left.',
   ],
   QuorumLostForGood: [
     'So many members are proved lost that a quorum cannot come back by itself. The data of a member that is left can be recovered.',

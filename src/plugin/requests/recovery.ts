@@ -15,9 +15,9 @@ export function recoveryFacts(cluster: EtcdCluster, member: string, flags: Flags
   const named = flags.all('give-up');
   if (offered === undefined && named.length === 0)
     throw failure(
-      `${metadata.name} offers no recovery: a quorum answers or may come back, or nothing is known yet`,
-      `See why with: kubectl etcd explain ${metadata.name} -n ${metadata.namespace}`,
-      'If members never come back whose loss nothing proves, name them with --give-up ID; the operator refuses it unless Kubernetes agrees that they do not run.',
+      `${metadata.name} offers no recovery: ${whyNot(status)}`,
+      `See what is known with: kubectl etcd explain ${metadata.name} -n ${metadata.namespace}`,
+      'A member whose etcd does not run on a node that is ready, and never will, is given up with --give-up ID; the operator refuses it unless Kubernetes agrees.',
     );
   const revision = revisionOf(status, member, flags.value('revision'));
   const givenUp = named.length > 0 ? named : (offered?.givenUp ?? []).map(({ id }) => id);
@@ -30,6 +30,13 @@ export function recoveryFacts(cluster: EtcdCluster, member: string, flags: Flags
 }
 
 type Status = NonNullable<EtcdCluster['status']>;
+
+function whyNot({ conditions = [] }: Status): string {
+  const answers = conditions.some(({ type, status }) => type === 'Available' && status === 'True');
+  return answers
+    ? 'a quorum answers'
+    : 'too few members are proved lost yet. A claim that is gone, and a Node that was deleted, prove it when spec.repair.replaceAfterSeconds have passed; wait, and try again';
+}
 
 /** As a person names it, or as it is known. */
 function revisionOf({ recovery, lastSeen = [] }: Status, member: string, named: string | undefined): number {

@@ -216,8 +216,13 @@ function membersHaveTheirData(situation: Situation): Obstacle | undefined {
   // A quorum lists who is lost, and a member that is not known by its URL is not replaced.
   const strangers = noForeignMembers(situation.members);
   if (strangers !== undefined) return strangers;
+  const [have, them] = lost.length === 1 ? ['has', 'it'] : ['have', 'them'];
+  const isRecoverable = situation.cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  const next = isRecoverable
+    ? 'when so many are proved lost that no quorum can come back, the operator offers to recover the data of the best member that is left (status.recovery)'
+    : 'if they are gone for good, restore a backup with an EtcdRestore';
   return {
     reason: 'MemberLost',
-    message: `${lost.join(', ')} has no pod and no volume to start on, and there is no quorum to replace it; recover the nodes and volumes of the other members, or, if they are gone for good, restore a backup with an EtcdRestore: a member is never started on an empty volume`,
+    message: `${lost.join(', ')} ${have} no pod and no volume to start on, and there is no quorum to replace ${them}: a member is never started on an empty volume. Bring the nodes and volumes of the members back; ${next}`,
   };
 }

@@ -118,8 +118,23 @@ describe('repair', () => {
     expect(planUnstartedMembers(situationOf(observation))).toMatchObject({
       kind: 'blocked',
       reason: 'MemberLost',
+      message: expect.stringContaining('example-1 has no pod') as string,
       plan: [],
     });
+  });
+
+  it('says of several what is offered, which is no recovery where the data was in the pods', () => {
+    const messageOf = (kind: 'PersistentVolumeClaim' | 'EmptyDir') => {
+      const cluster = aCluster({ status: { ...aRunningStatus(), storage: { kind } } });
+      const pods = [aPod({ name: 'example-2' })];
+      const claims = [aClaim({ name: 'example-2' })];
+      const decision = planUnstartedMembers(situationOf(aRunningCluster({ cluster, pods, claims })));
+      return decision?.kind === 'blocked' ? decision.message : '';
+    };
+    expect(messageOf('PersistentVolumeClaim')).toMatch(
+      /^example-0, example-1 have no pod .*the operator offers to recover the data of the best member/,
+    );
+    expect(messageOf('EmptyDir')).toContain('restore a backup');
   });
 
   it('does not count a pod that is being deleted as missing, and waits for its end', () => {
