@@ -276,6 +276,19 @@ describe('recover', () => {
     expect((await bench.requests()).map(({ spec }) => spec)).toEqual([APPROVED]);
   });
 
+  test('shows the same with --dry-run, and names the flags where there is nobody to ask', async () => {
+    await bench.reset();
+    await bench.put('EtcdCluster', 'example', { status: LOST });
+    const dry = await bench.run('recover example example-2 --dry-run');
+    expect(dry.code).toBe(0);
+    expect(dry.err).toContain('At least 2 revisions are lost: 41 to 42.');
+    const { code, err } = await bench.run('recover example example-2');
+    expect(code).toBe(2);
+    expect(err).toContain('recover needs a confirmation, and there is no terminal to ask on');
+    expect(err).toContain('--yes --revision 40 --give-up a1 --give-up b2');
+    expect(await bench.requests()).toEqual([]);
+  });
+
   test('with --yes is sent only when all of it is named', async () => {
     await bench.reset();
     await bench.put('EtcdCluster', 'example', { status: LOST });

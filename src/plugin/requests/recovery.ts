@@ -24,9 +24,14 @@ export function recoveryFacts(cluster: EtcdCluster, member: string, flags: Flags
   if (flags.has('yes') && (named.length === 0 || flags.value('revision') === undefined))
     throw usageFailure(
       'with --yes, say exactly what is given up: nobody reads it before it is sent',
-      `As the cluster says now: --revision ${revision} ${givenUp.map(id => `--give-up ${id}`).join(' ')}`,
+      `As the cluster says now: ${flagsOf({ revision, givenUp })}`,
     );
   return { clusterID, revision, lastRevision: offered?.lastRevision ?? lastOf(status, revision), givenUp };
+}
+
+/** The flags that name these facts. */
+export function flagsOf({ revision, givenUp }: Pick<Facts, 'revision' | 'givenUp'>): string {
+  return [`--revision ${revision}`, ...givenUp.map(id => `--give-up ${id}`)].join(' ');
 }
 
 type Status = NonNullable<EtcdCluster['status']>;

@@ -9,7 +9,7 @@ import { formatted } from '../output.ts';
 import { pluginLine } from '../views/command-lines.ts';
 import { ACTIONS, type ActionName, type Target, targetNamed, wordFor } from './actions.ts';
 import { follow } from './follow.ts';
-import { recoveryLines } from './recovery.ts';
+import { flagsOf, recoveryLines } from './recovery.ts';
 import { approvedStep, specificationOf } from './specification.ts';
 
 /** How long --wait waits by default, in seconds: a replacement or a rollout takes minutes. */
@@ -26,10 +26,12 @@ export async function send(command: ActionName, call: Call): Promise<ExitCode> {
   const wanted = specificationOf({ command, target, member, flags }, cluster);
   const spec: EtcdRequestSpec = { ...wanted, by: await session.whoAmI() };
   if (flags.has('dry-run')) {
+    explainRecovery(call, spec, cluster);
     const checked = await session.ask(command, spec, true);
     call.io.out(formatted(checked, flags.value('output') ?? 'yaml'));
     return EXIT.done;
   }
+  checkTerminal(call, command, spec);
   await confirm(call, { command, target, spec, cluster });
   const created = await session.ask(command, spec, false);
   call.io.err(`etcdrequest/${created.metadata.name} created\n`);
@@ -53,12 +55,17 @@ function checkedTarget(command: ActionName, word: string): Target {
 }
 
 /** Before anything is asked of the API server. */
-function checkFlags({ flags, io }: Call): void {
+function checkFlags({ flags }: Call): void {
   if (flags.has('timeout') && !flags.has('wait')) throw usageFailure('--timeout belongs to --wait');
-  if (flags.has('yes') || flags.has('dry-run') || io.canAsk) return;
+}
+
+/** What makes no sense at all is said before. */
+function checkTerminal({ flags, io }: Call, command: ActionName, { recovery }: EtcdRequestSpec): void {
+  if (flags.has('yes') || io.canAsk) return;
+  const facts = recovery === undefined ? '' : ` ${flagsOf(recovery)}`;
   throw usageFailure(
-    'this needs a confirmation, and there is no terminal to ask on',
-    'Add --yes to send it without being asked, or --dry-run to see it.',
+    `${command} needs a confirmation, and there is no terminal to ask on`,
+    `Add --yes${facts} to send it without being asked, or --dry-run to see it.`,
   );
 }
 
@@ -84,10 +91,19 @@ async function confirm(
   const effect = ACTIONS[command].effect(wordFor(target), spec.member ?? '');
   const step = spec.action === 'Approve' && cluster !== undefined ? `\n  ${approvedStep(cluster, spec)}` : '';
   io.err(`This will ${effect}.${step}\n`);
-  if (spec.recovery !== undefined && cluster !== undefined)
-    for (const line of recoveryLines(cluster, spec.member ?? '', spec.recovery)) io.err(`${line}\n`);
+  explainRecovery({ io }, spec, cluster);
   io.err(`Namespace ${namespace}, context ${session.context}, asked by ${spec.by}.\n`);
   if (flags.has('yes')) return;
   const answer = ((await io.ask('Send it? [y/N] ')) ?? '').trim().toLowerCase();
   if (answer !== 'y' && answer !== 'yes') throw failure('not sent: it was not confirmed');
+}
+
+/** All that is known of what a recovery gives up. */
+function explainRecovery(
+  { io }: Pick<Call, 'io'>,
+  { member = '', recovery }: EtcdRequestSpec,
+  cluster: EtcdCluster | undefined,
+): void {
+  if (recovery === undefined || cluster === undefined) return;
+  for (const line of recoveryLines(cluster, member, recovery)) io.err(`${line}\n`);
 }
