@@ -29,9 +29,8 @@ export async function findObjects(
   const labelSelector = `${LABEL_CLUSTER}=${cluster}`;
   const { items } = isUnlabelled ? { items: [] } : await kube.list(kind, { namespace, labelSelector });
   const certain = items.filter(item => !isSaidLost(kind, item));
-  const doubtful = items.filter(item => isSaidLost(kind, item)).map(({ metadata }) => metadata.name);
-  const unseen = names.filter(name => !certain.some(item => item.metadata.name === name));
-  const again = [...new Set([...doubtful, ...unseen])];
+  const wanted = new Set([...items.map(({ metadata }) => metadata.name), ...names]);
+  const again = [...wanted].filter(name => !certain.some(({ metadata }) => metadata.name === name));
   return [...certain, ...(await getAll(kube, kind, { namespace, names: again }))];
 }
 
