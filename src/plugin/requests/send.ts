@@ -59,7 +59,7 @@ function checkFlags({ flags }: Call): void {
   if (flags.has('timeout') && !flags.has('wait')) throw usageFailure('--timeout belongs to --wait');
 }
 
-/** What makes no sense at all is said before. */
+/** Before anything is sent, and after the request was found to make sense: the flags that it names can be typed. */
 function checkTerminal({ flags, io }: Call, command: ActionName, { recovery }: EtcdRequestSpec): void {
   if (flags.has('yes') || io.canAsk) return;
   const facts = recovery === undefined ? '' : ` ${flagsOf(recovery)}`;

@@ -515,11 +515,13 @@ describe('the other conditions', () => {
 
   it('reports only faults of the specification, and that the version is supported', () => {
     const wanted = ['Available', 'Healthy', 'Progressing', 'Durable', 'VersionSupported'];
-    const told = reportConditions(running({ etcd: { quotaBackendBytes: '1Gi' } }));
-    expect(Object.keys(told).filter(type => type !== 'StorageTight')).toEqual(expect.arrayContaining(wanted));
-    expect(told).not.toHaveProperty('SpecValid');
-    expect(told).not.toHaveProperty('EvenSize');
-    expect(told).not.toHaveProperty('FieldsIgnored');
+    const reported = reportConditions(running({ etcd: { quotaBackendBytes: '1Gi' } }));
+    expect(Object.keys(reported).filter(type => type !== 'StorageTight')).toEqual(
+      expect.arrayContaining(wanted),
+    );
+    expect(reported).not.toHaveProperty('SpecValid');
+    expect(reported).not.toHaveProperty('EvenSize');
+    expect(reported).not.toHaveProperty('FieldsIgnored');
   });
 
   it('EvenSize warns of a size that gains nothing', () => {

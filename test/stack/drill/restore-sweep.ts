@@ -1,6 +1,6 @@
 /**
- * The same way back, gone again and again: nobody is killed, then every operator after each of its activities, and in the end Temporal is wiped
- * in the middle. What the activities are is learned from the first time.
+ * The same restore, repeated: first undisturbed, then with every operator killed after each of its activities, and at last with Temporal wiped in
+ * the middle. The undisturbed one shows which activities there are.
  */
 import { expect } from 'vitest';
 import type { World } from '../e2e.ts';
@@ -9,10 +9,10 @@ import type { Place } from './drill.ts';
 import { openOperations } from './operations.ts';
 
 const REPLICAS = 2;
-/** So many times the way is gone with kills: each activity is followed by one of them. */
+/** The restores with kills: each activity is followed by a kill in one of them. */
 const TURNS = [0, 1, 2];
 
-/** @param once goes the way once, does something to it after it has begun, and sees that all is there in the end */
+/** @param once begins the restore, disturbs it, and checks what it has restored */
 export async function sweepRestores(
   world: World,
   at: Place,
@@ -28,9 +28,10 @@ export async function sweepRestores(
     const done = (name: string) =>
       operations.await('restoreCluster', before, ({ completed }) => completed.some(each => each === name));
     await once(title, () => disturb(done));
-    return (await operations.since(before)).filter(({ operation }) => operation === 'restoreCluster');
+    return before;
   };
-  const runs = await disturbed('nobody killed', async () => undefined);
+  const first = await disturbed('nobody killed', async () => undefined);
+  const runs = (await operations.since(first)).filter(({ operation }) => operation === 'restoreCluster');
   // What waits is planned only where there is something to wait for.
   const activities = [...new Set(runs.flatMap(({ completed }) => completed))].filter(
     name => name !== 'assess' && !name.startsWith('await'),
@@ -48,12 +49,8 @@ export async function sweepRestores(
       }
     });
   }
-  await freshOperators(world, REPLICAS);
-  const before = await operations.newest();
-  await once('Temporal wiped in the middle', async () => {
-    await operations.await('restoreCluster', before, ({ completed }) =>
-      completed.includes('switchIncarnation'),
-    );
+  await disturbed('Temporal wiped in the middle', async done => {
+    await done('switchIncarnation');
     await operations.close();
     await world.stack.temporal.wipe();
   });
