@@ -10,7 +10,7 @@ import { ASKING_FOR_CPU } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { startJournal, writeKeys, type Written } from '../../stack/drill/journal.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
-import { readValues } from '../../stack/drill/stored.ts';
+import { notHeld, readValues } from '../../stack/drill/stored.ts';
 import { awaitRunning, claimsOf, manifest, podsOf, readCluster, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
 import { killOperators } from '../../stack/operator-processes.ts';
@@ -51,16 +51,7 @@ const write = (prefix: string) => writeKeys(world, at, { prefix, count: WRITES }
 async function lacking(prefix: string, written: readonly Written[]): Promise<readonly string[]> {
   const endpoints = await readyEndpoints(world, namespace, at.name);
   expect(endpoints).toHaveLength(SPEC.size);
-  const each = endpoints.map(async endpoint => {
-    const stored = new Map((await readValues(endpoint, prefix)).map(found => [found.key, found]));
-    return written
-      .filter(({ key, value, revision }) => {
-        const found = stored.get(key);
-        return found?.value !== value || found.revision !== revision;
-      })
-      .map(({ key, revision }) => `${key} of ${revision} at ${endpoint}`);
-  });
-  return (await Promise.all(each)).flat();
+  return notHeld(endpoints, prefix, written);
 }
 
 /** The EtcdRestore that goes back to this incarnation and has not ended. */

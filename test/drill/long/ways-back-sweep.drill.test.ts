@@ -10,7 +10,7 @@ import { writeKeys, type Written } from '../../stack/drill/journal.ts';
 import { approveOffer, leaderFirst, loseMembers, restoresIn } from '../../stack/drill/recoveries.ts';
 import { sweepRestores } from '../../stack/drill/restore-sweep.ts';
 import { Runbook } from '../../stack/drill/runbook.ts';
-import { readValues } from '../../stack/drill/stored.ts';
+import { notHeld, readValues } from '../../stack/drill/stored.ts';
 import { upgradesOf } from '../../stack/drill/versions.ts';
 import { awaitRunning, manifest, readCluster, type World } from '../../stack/e2e.ts';
 import { useNamespace } from '../../stack/e2e-namespace.ts';
@@ -49,7 +49,7 @@ async function arrived(name: string, restore: string): Promise<void> {
   await awaitRunning(world, { namespace, name }, PATIENCE_MS);
 }
 
-/** Of these writes, those that a member does not have with the value that was acknowledged. */
+/** Of these writes, those that a member does not have as they were acknowledged. */
 async function lacking(
   name: string,
   prefix: string,
@@ -57,13 +57,7 @@ async function lacking(
 ): Promise<readonly string[]> {
   const endpoints = await readyEndpoints(world, namespace, name);
   expect(endpoints).toHaveLength(SIZE);
-  const each = endpoints.map(async endpoint => {
-    const stored = new Map((await readValues(endpoint, prefix)).map(({ key, value }) => [key, value]));
-    return written
-      .filter(({ key, value }) => stored.get(key) !== value)
-      .map(({ key }) => `${key} at ${endpoint}`);
-  });
-  return (await Promise.all(each)).flat();
+  return notHeld(endpoints, prefix, written);
 }
 
 const timed = async (title: string, act: () => Promise<void>): Promise<void> => {

@@ -42,6 +42,24 @@ export async function readValues(endpoint: string, prefix: string): Promise<read
   }
 }
 
+/** Which of these values a member does not hold as they were acknowledged, each with its endpoint. */
+export async function notHeld(
+  endpoints: readonly string[],
+  prefix: string,
+  written: readonly StoredValue[],
+): Promise<readonly string[]> {
+  const each = endpoints.map(async endpoint => {
+    const stored = new Map((await readValues(endpoint, prefix)).map(found => [found.key, found]));
+    return written
+      .filter(({ key, value, revision }) => {
+        const found = stored.get(key);
+        return found?.value !== value || found.revision !== revision;
+      })
+      .map(({ key, revision }) => `${key} of ${revision} at ${endpoint}`);
+  });
+  return (await Promise.all(each)).flat();
+}
+
 /** `first`: the revision at which the first of the keys was made. */
 async function rangeOf(
   etcd: Etcd3,
