@@ -106,7 +106,7 @@ function exitOf(pod: PodFacts | undefined): {
 /** Nobody but the node says why a pod that it has is not begun, and that in the pod's events alone. */
 function pendingComplaint({ name, phase, node }: PodFacts): string {
   return phase === 'Pending' && node !== undefined
-    ? `its pod is Pending, node ${node} has not started it: kubectl describe pod ${name} shows why, such as a volume that is not mounted or a memory limit that is too low`
+    ? `its pod is Pending, node ${node} has not started it: kubectl describe pod ${name} shows why, such as a volume that is not mounted or a memory limit that is too low; if its volume is lost for good, kubectl etcd replace (an EtcdRequest ReplaceMember) replaces it`
     : `its pod is ${phase}`;
 }
 

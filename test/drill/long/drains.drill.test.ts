@@ -8,6 +8,7 @@ import { leaderOf } from '../../stack/drill/drill.ts';
 import { drilledCluster } from '../../stack/drill/drilled.ts';
 import { readyEndpoints } from '../../stack/drill/endpoints.ts';
 import { awaitCondition, podsOf, readCluster } from '../../stack/e2e.ts';
+import { Shell } from '../../stack/drill/shell.ts';
 import { poll } from '../../stack/poll.ts';
 
 const RATE = { writesPerSecond: 500 };
@@ -35,6 +36,19 @@ const drain = (node: string, ...more: string[]) =>
 const scaleOperator = (replicas: number) =>
   kubectl('-n', OPERATOR_NAMESPACE, 'scale', 'deployment/etcd-operator', `--replicas=${replicas}`);
 const serving = async () => (await readyEndpoints(world(), at.namespace, at.name)).length;
+/** The node is drained as an autoscaler does it, and its machine thrown away. */
+async function takeAway(index: number): Promise<void> {
+  const node = `${world().stack.name}-${index}`;
+  for (const taint of AUTOSCALER) await kubectl('taint', 'node', node, taint);
+  await kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=180s');
+  expect(await serving()).toBeGreaterThanOrEqual(2);
+  await world().stack.node.remove(index);
+}
+/** One of the members, and its node. */
+async function aMember(): Promise<readonly [string, string]> {
+  const [pod] = await podsOf(world(), at.namespace, at.name);
+  return [pod?.metadata.name ?? '', String((pod as { spec?: { nodeName?: string } }).spec?.nodeName)];
+}
 /** Every member serves, and no replacement is under way or waits. */
 const allInPlace = async () =>
   (await serving()) === 3 &&
@@ -67,18 +81,17 @@ test('each node in turn, forwards and backwards: no write fails that is tried ag
   expect(verdict.longestStallMs).toBeLessThan(5_000);
 });
 
-test('a node pool is rolled: each machine is tainted, drained, taken away with its disk, and an empty one comes', async () => {
+test('a node pool is rolled: a machine comes, then each old one is tainted, drained and taken away with its disk', async () => {
   const { verdict } = await drill(
-    'drains: a pool of three rolled',
+    'drains: a pool of three rolled by one more machine',
     async () => {
-      for (const [index, node] of nodes().entries()) {
-        for (const taint of AUTOSCALER) await kubectl('taint', 'node', node, taint);
-        await kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=180s');
-        expect(await serving()).toBeGreaterThanOrEqual(2);
-        await world().stack.node.remove(index + 1);
-        await world().stack.node.start(index + 1);
+      const spare = nodes().length + 1;
+      await world().stack.node.start(spare);
+      for (let index = 1; index <= spare; index += 1) {
+        await takeAway(index);
         await poll(allInPlace, { timeoutMs: 300_000 });
         await awaitCondition(world(), at, { type: 'Healthy', timeoutMs: 120_000 });
+        if (index < spare) await world().stack.node.start(index);
       }
     },
     { ...RATE, lost: nodes().length },
@@ -86,6 +99,31 @@ test('a node pool is rolled: each machine is tainted, drained, taken away with i
   expect(verdict.failedForGood).toBe(0);
   expect(verdict.longestStallMs).toBeLessThan(5_000);
 }, 1_200_000);
+
+test('a machine comes back under its name with an empty disk: its member waits until a user has it replaced', async () => {
+  const shell = new Shell(world(), at.namespace);
+  const status = async () => (await readCluster(world(), at.namespace, at.name))?.status;
+  const { verdict } = await drill(
+    'drains: a machine with an empty disk',
+    async () => {
+      const [member, node] = await aMember();
+      const index = 1 + nodes().indexOf(node);
+      await takeAway(index);
+      await world().stack.node.start(index);
+      await poll(async () =>
+        (await status())?.conditions?.some(
+          ({ type, message }) => type === 'Healthy' && message?.includes('kubectl etcd replace'),
+        ),
+      );
+      await shell.run(`kubectl etcd replace ${at.name} ${member} --yes`);
+      await poll(async () => (await status())?.awaitedApproval !== undefined);
+      await shell.run(`kubectl etcd approve ${at.name} --yes`);
+      await poll(allInPlace, { timeoutMs: 300_000 });
+    },
+    { ...RATE, lost: 1 },
+  );
+  expect(verdict.failedForGood).toBe(0);
+}, 900_000);
 
 test('two nodes drained at once: the second waits for the first member to be back', async () => {
   await drill(
