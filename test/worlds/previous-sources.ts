@@ -9,6 +9,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ENGINE_GENERATION } from '../../src/api/values/engine-generation.ts';
 
 const execute = promisify(execFile);
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -25,12 +26,9 @@ const SOURCES = [
   'tsconfig.build.json',
 ];
 
-/** The first commit of this engine generation: with an earlier one no workflow can be shared. */
-const UNTAGGED = '05a780e3';
-
 /** File, text, and what stands there in the release before. */
 const DIFFERENCES: readonly (readonly [string, string, string])[] = [
-  ['src/workflows/temporal/activities.ts', "startToCloseTimeout: '40s'", "startToCloseTimeout: '50s'"],
+  ['src/workflows/temporal/activities.ts', 'const PASS_SECONDS = 40;', 'const PASS_SECONDS = 50;'],
   [
     'src/workflows/cluster/state.ts',
     '    nextId: 1,',
@@ -55,10 +53,12 @@ async function tagBefore(): Promise<string | undefined> {
   );
 }
 
+/** The first commit of this engine generation that came before this one: with an earlier one no workflow can be shared. */
 async function untagged(): Promise<string | undefined> {
-  const isThere = execute('git', ['merge-base', '--is-ancestor', UNTAGGED, 'HEAD'], { cwd: checkout });
-  return isThere.then(
-    () => UNTAGGED,
+  const text = `ENGINE_GENERATION = ${ENGINE_GENERATION};`;
+  const log = ['log', '--reverse', '--format=%h', `-S${text}`, 'HEAD^', '--', 'src'];
+  return execute('git', log, { cwd: checkout }).then(
+    ({ stdout }) => stdout.split('\n')[0] || undefined,
     () => undefined,
   );
 }
