@@ -65,8 +65,6 @@ export const isConflict = (error: unknown): boolean =>
   has(error, e => e.code === 409 && e.reason !== 'AlreadyExists');
 /** RBAC, admission or a quota says no. */
 export const isForbidden = (error: unknown): boolean => has(error, e => e.code === 403);
-/** The object breaks the schema or a rule of its kind. */
-export const isInvalid = (error: unknown): boolean => has(error, e => e.code === 422 || e.code === 400);
 /** The resourceVersion or page token is too old: list again from the start. */
 export const isGone = (error: unknown): boolean => has(error, e => e.code === 410);
 /** The caller's signal ended the call. */

@@ -1,5 +1,6 @@
 import { KubeError } from './errors.ts';
 import type { KubeObject } from './port.ts';
+import { isRecord } from '../api/values/is-record.ts';
 
 export interface ListPage {
   readonly items: KubeObject[];
@@ -51,10 +52,6 @@ function review(object: Record<string, unknown>, path: string): KubeObject {
 function badResponse(path: string, problem: string): KubeError {
   const message = `the answer to ${path} ${problem}`;
   return new KubeError({ code: 0, reason: 'BadResponse', message, retry: 'later' });
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Items of a list carry no apiVersion and kind. */

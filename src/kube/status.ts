@@ -1,4 +1,5 @@
 import { type ErrorCause, KubeError, type KubeErrorFields, type Retry } from './errors.ts';
+import { isRecord } from '../api/values/is-record.ts';
 
 /** The request as far as an error may name it: no body, no headers. */
 export interface RequestName {
@@ -182,10 +183,6 @@ const clip = (text: string): string =>
 const firstLine = (text: string): string => (text.trim().split('\n', 1)[0] ?? '').slice(0, 200);
 const nonEmpty = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Under exactOptionalPropertyTypes an optional field is left out rather than set to undefined. */
 function dropUndefined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

@@ -3,6 +3,7 @@ import { ANNOTATION_RENDERED } from '../api/names.ts';
 import type { ManifestObject } from './manifest.ts';
 import { canonical } from '../api/values/canonical.ts';
 import { differences, partsOf, readStamp } from './rendered.ts';
+import { isRecord } from '../api/values/is-record.ts';
 
 /** An object as the apiserver returns it, as far as it is compared. */
 export interface StoredObject {
@@ -105,8 +106,4 @@ function listDifference(stored: unknown, wanted: readonly unknown[], path: strin
     if (difference !== undefined) return difference;
   }
   return undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

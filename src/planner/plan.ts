@@ -22,7 +22,7 @@ import {
 import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import { type WorkflowState, attribution } from './model/workflow-state.ts';
-import { nextLookSeconds } from './checks/next-look.ts';
+import { nextLookSeconds } from './next-look.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
 import { abortOf } from './checks/aborted.ts';
@@ -37,6 +37,7 @@ export function plan(observation: Observation | undefined, actor: WorkflowState)
 /** The same, of a situation that is worked out already. */
 export function decide(situation: Situation): Decision {
   const decision = admitting(closing(firstDecision(situation), situation), situation);
+  if (decision.kind === 'idle') return idle(nextLookSeconds(situation));
   return withWorkflowState(decision, situation.actor);
 }
 
@@ -52,7 +53,7 @@ function firstDecision(situation: Situation): Stopped {
     if (!isStopped || !isSkipped(situation.actor, wanted)) return found;
     passedOver ??= found;
   }
-  return passedOver ?? { decision: idle(nextLookSeconds(situation)), stopped: undefined };
+  return passedOver ?? { decision: idle(), stopped: undefined };
 }
 
 /** A decision, and the work that it says is stopped. */

@@ -1,7 +1,7 @@
 /**
  * What a fleet of fifty clusters costs, in counts and never in times: a real apiserver and a real Temporal, simulated nodes and members,
  * and one replica of the operator as it is deployed. `npm run bench -- fleet` measures the same parts on any number of clusters.
- * It fails, for example, when a settled cluster is looked at each minute (SETTLED_SECONDS of src/planner/checks/next-look.ts).
+ * It fails, for example, when a settled cluster is looked at each minute (SETTLED_SECONDS of src/planner/next-look.ts).
  */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -18,14 +18,14 @@ import {
   missingCopies,
 } from '../../planner/backup/second-store.ts';
 import type { CallOptions } from '../../store/port.ts';
-import { backupFacts, type BackupRef, readBackup } from '../resource/etcd-backup.ts';
+import { backupFacts, type BackupRef, readBackup, readPresent } from '../resource/etcd-backup.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import { folderOf, listOurs } from './catalogue.ts';
 import { atFirst, atSecond, CopyError } from './copy-failure.ts';
 import { copyOne } from './copy-object.ts';
-import { type Copying, readThere, recordStatus } from './copying.ts';
+import { type Copying, recordStatus } from './copying.ts';
 import { lookAtFirst, lookAtSecond } from './looks-at-stores.ts';
 import { pruneFolder, record } from './prune.ts';
 import { ABANDONED_MS } from './take-snapshot.ts';
@@ -42,7 +42,7 @@ export async function copyBackups(
   heartbeatDetails: HeartbeatDetails,
   { ref }: { readonly ref: BackupRef },
 ): Promise<void> {
-  const backup = await readThere(deps, ref);
+  const backup = await readPresent(deps.kube, ref);
   const second = inSecondStore(backup);
   // An attempt that was killed may have left the pods that lend it volumes.
   if (second === undefined)
@@ -108,7 +108,7 @@ async function bringUpToDate(copying: Copying): Promise<CopyFault | undefined> {
   const from = await atFirst(() => deps.openStore({ ...backup, kind: 'EtcdBackup', role: 'first' }));
   try {
     await lookAtFirst(copying, from);
-    const { object, status } = backupFacts(await readThere(deps, copying.ref));
+    const { object, status } = backupFacts(await readPresent(deps.kube, copying.ref));
     for (const entry of missingCopies({ object, status })) {
       copying.current = entry;
       await copyOne(copying, from, entry).catch(async (error: unknown) => {
@@ -130,7 +130,7 @@ async function bringUpToDate(copying: Copying): Promise<CopyFault | undefined> {
 }
 
 async function isKept({ deps, ref }: Copying, { location }: BackupEntry): Promise<boolean> {
-  const { history = [] } = (await readThere(deps, ref)).status ?? {};
+  const { history = [] } = (await readPresent(deps.kube, ref)).status ?? {};
   return history.some(entry => entry.location === location);
 }
 
@@ -138,7 +138,7 @@ async function isKept({ deps, ref }: Copying, { location }: BackupEntry): Promis
 async function prune(copying: Copying): Promise<void> {
   const { deps, ref, to, options, backup } = copying;
   const { entries, orphans } = await atSecond(() => listOurs(to, options));
-  const { history = [] } = (await readThere(deps, ref)).status ?? {};
+  const { history = [] } = (await readPresent(deps.kube, ref)).status ?? {};
   // A restore may have begun with the one or with the other.
   const listed = entries.map(entry => {
     const known = history.find(each => copyOf(backup, each)?.location === entry.location);

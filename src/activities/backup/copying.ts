@@ -3,10 +3,9 @@ import type { EtcdBackup, EtcdBackupStatus, BackupEntry } from '../../api/schema
 import { withCopies } from '../../planner/backup/second-store.ts';
 import type { CallOptions } from '../../store/port.ts';
 import { retryOnConflict } from '../resource/custom-resource.ts';
-import { backupFacts, type BackupRef, readBackup, reportBackup } from '../resource/etcd-backup.ts';
+import { backupFacts, type BackupRef, readPresent, reportBackup } from '../resource/etcd-backup.ts';
 import { withoutWatchers } from '../resource/status-writing.ts';
 import type { Dependencies } from '../runtime/dependencies.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
 import type { HeartbeatDetails } from '../runtime/heartbeat.ts';
 import type { BackupFolder } from './catalogue.ts';
 
@@ -24,13 +23,6 @@ export interface Copying {
   current: BackupEntry | undefined;
 }
 
-/** The EtcdBackup, which must not be gone. */
-export async function readThere(deps: Dependencies, ref: BackupRef): Promise<EtcdBackup> {
-  const backup = await readBackup(deps.kube, ref);
-  if (backup !== undefined && backup.metadata.deletionTimestamp === undefined) return backup;
-  throw preconditionChanged(`EtcdBackup ${ref.namespace}/${ref.name} is gone or being deleted`);
-}
-
 /** Changes the status, and says again where each backup is and how far the copies are behind. */
 export async function recordStatus(
   deps: Dependencies,
@@ -41,7 +33,7 @@ export async function recordStatus(
   ) => EtcdBackupStatus,
 ): Promise<void> {
   await retryOnConflict(async () => {
-    const backup = await readThere(deps, ref);
+    const backup = await readPresent(deps.kube, ref);
     const now = deps.now();
     const generation = backup.metadata.generation ?? 0;
     const status = change(withoutWatchers(backup.status ?? {}), { backup, now, generation });

@@ -20,7 +20,7 @@ import { acceptRequests } from '../resource/etcd-requests.ts';
 import {
   backupFacts,
   type BackupRef,
-  readBackup,
+  readPresent,
   reportBackup,
   setFinalizer,
 } from '../resource/etcd-backup.ts';
@@ -51,7 +51,7 @@ export async function verifyStoredBackup(
   { ref, step }: Omit<Order, 'deps'>,
 ): Promise<void> {
   const order = { deps, ref, step };
-  const read = await readThere(order);
+  const read = await readPresent(order.deps.kube, order.ref);
   if (
     read.status?.verification?.request === step.request &&
     read.status.verification.completedAt !== undefined
@@ -144,12 +144,6 @@ function entryOf({ metadata, status }: EtcdBackup, { location }: Step): BackupEn
   );
 }
 
-async function readThere({ deps, ref }: Order): Promise<EtcdBackup> {
-  const backup = await readBackup(deps.kube, ref);
-  if (backup !== undefined && backup.metadata.deletionTimestamp === undefined) return backup;
-  throw preconditionChanged(`EtcdBackup ${ref.namespace}/${ref.name} is gone or being deleted`);
-}
-
 async function recordVerdict(order: Order, entry: BackupEntry, verdict: VerificationResult): Promise<void> {
   const { deps } = order;
   const change = (begun: Verification): Verification => ({
@@ -169,7 +163,7 @@ async function record(
   const { deps, step } = order;
   const { request, location, level, by } = step;
   await retryOnConflict(async () => {
-    const backup = await readThere(order);
+    const backup = await readPresent(order.deps.kube, order.ref);
     const status = withoutWatchers(backup.status ?? {});
     const now = deps.now();
     const { verification } = status;

@@ -24,6 +24,13 @@ export async function readBackup(kube: KubeClient, ref: BackupRef): Promise<Etcd
   return object && asBackup(object);
 }
 
+/** As {@link readBackup}; fails with PreconditionChanged when it is gone or being deleted. */
+export async function readPresent(kube: KubeClient, ref: BackupRef): Promise<EtcdBackup> {
+  const backup = await readBackup(kube, ref);
+  if (backup !== undefined && backup.metadata.deletionTimestamp === undefined) return backup;
+  throw preconditionChanged(`EtcdBackup ${ref.namespace}/${ref.name} is gone or being deleted`);
+}
+
 /** As {@link readBackup}; fails with PreconditionChanged when it is gone, or the run that began then is not its run. */
 export async function readRunning(kube: KubeClient, ref: BackupRef, startedAt: string): Promise<EtcdBackup> {
   const backup = await readBackup(kube, ref);

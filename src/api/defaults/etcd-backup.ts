@@ -30,6 +30,12 @@ export type RetentionPolicy =
     };
 
 export type BackupVerification = NonNullable<EtcdBackupSpec['verify']>;
+/** From weak to strong: each shows what the ones before it show. */
+export const VERIFICATIONS: readonly string[] = [
+  'Checksum',
+  'Structure',
+  'Restore',
+] satisfies BackupVerification[];
 export type BackupCompression = NonNullable<EtcdBackupSpec['compression']>;
 
 export interface BackupConfig {

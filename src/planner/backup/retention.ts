@@ -2,7 +2,11 @@
  * Which backups are kept. By time, never by name; the newest, and the newest of each verification, always stay, and none goes
  * because of one that is not to be trusted. Pure.
  */
-import type { BackupVerification, RetentionPolicy } from '../../api/defaults/etcd-backup.ts';
+import {
+  type BackupVerification,
+  type RetentionPolicy,
+  VERIFICATIONS,
+} from '../../api/defaults/etcd-backup.ts';
 import { timeZoneFault } from '../../api/values/cron.ts';
 import { DAY, dateOf, HOUR, wallClock } from './calendar.ts';
 
@@ -46,9 +50,9 @@ export function toDelete<Backup extends KeptBackup>(
   ]);
   const newest = newestFirst[0];
   if (newest !== undefined) kept.add(newest);
-  for (const level of LEVELS) {
+  for (const level of VERIFICATIONS) {
     const best = newestFirst.find(
-      ({ verified }) => verified !== '' && LEVELS.indexOf(verified) >= LEVELS.indexOf(level),
+      ({ verified }) => verified !== '' && VERIFICATIONS.indexOf(verified) >= VERIFICATIONS.indexOf(level),
     );
     if (best !== undefined) kept.add(best);
   }
@@ -63,9 +67,6 @@ function asPolicySays<Backup extends KeptBackup>(
   if (policy.kind === 'count') return newestFirst.slice(0, policy.count);
   return TIERS.flatMap(tier => newestOfEach(newestFirst, at => tier.period(at, timeZone), policy[tier.name]));
 }
-
-/** Each shows what the ones before it show. */
-const LEVELS: readonly BackupVerification[] = ['Checksum', 'Structure', 'Restore'];
 
 interface Tier {
   readonly name: 'hourly' | 'daily' | 'weekly' | 'monthly';

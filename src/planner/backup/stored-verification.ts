@@ -1,5 +1,5 @@
 /** The verification of a backup that is in the store, which somebody asked for: whether it makes sense now, and what it found. Pure. */
-import type { BackupConfig } from '../../api/defaults/etcd-backup.ts';
+import { type BackupConfig, VERIFICATIONS } from '../../api/defaults/etcd-backup.ts';
 import { isElsewhere, locationOf, placeOf, serverOf } from '../../api/derived/backup-names.ts';
 import { type ResourceEvent, eventOf } from '../../api/events.ts';
 import type { BackupEntry, EtcdBackupStatus } from '../../api/schemas/types.ts';
@@ -77,13 +77,10 @@ function wantedLevel({ verify }: BackupConfig, { level }: AskedVerification): 'S
   return level ?? (verify === 'Restore' ? 'Restore' : 'Structure');
 }
 
-/** From weak to strong. */
-const LEVELS: readonly string[] = ['', 'Checksum', 'Structure', 'Restore'];
-
 /** What a backup is called after it was verified again: what was shown once of the same bytes stays shown, unless a fault was found. */
 export function verifiedAfter(before: string | undefined, { verified, fault }: VerificationResult): string {
   if (fault !== undefined) return '';
-  return LEVELS.indexOf(before ?? '') > LEVELS.indexOf(verified) ? (before ?? '') : verified;
+  return VERIFICATIONS.indexOf(before ?? '') > VERIFICATIONS.indexOf(verified) ? (before ?? '') : verified;
 }
 
 type Verification = NonNullable<EtcdBackupStatus['verification']>;

@@ -113,8 +113,8 @@ export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decisi
   return { kind: 'blocked', ...shown, nextLookSeconds, plan: steps.map(planned) };
 }
 
-/** Nothing to do. @param nextLookSeconds see planner/checks/next-look.ts */
-export function idle(nextLookSeconds: number): Decision {
+/** Nothing to do. @param nextLookSeconds see planner/next-look.ts, which has the last word */
+export function idle(nextLookSeconds = BLOCKED_SECONDS): Decision {
   return { kind: 'idle', nextLookSeconds };
 }
 

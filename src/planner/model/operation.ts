@@ -46,6 +46,8 @@ export interface OperationRow {
   readonly conditions?: (situation: Situation, decision: Work) => ConditionFinding[];
   /** Conditions that it shows whether or not it is performed: what it waits for, or how far it is. */
   readonly standing?: (situation: Situation, decision: Decision) => ConditionFinding[];
+  /** When it becomes due by time, in milliseconds since the epoch; undefined: never. A pass is made then. */
+  readonly dueAt?: (situation: Situation) => number | undefined;
   /** The fields of the status that it keeps: all of them, undefined where there is nothing to keep. */
   readonly status?: (situation: Situation, decision: Decision) => StatusFields;
   /** Why no client is served while it is performed; undefined when clients are. */

@@ -84,7 +84,7 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planHibernation,
   // A leader whose pod is being deleted has only seconds for it.
   planHandOver,
-  // Whoever reads from a member whose data differs reads what was never written.
+  // Clients of a member whose data differs read what was never written.
   planWithdrawal,
   // Repair would start the member that an upgrade stopped with the former version. It does nothing while a lost
   // member is to be replaced (docs/decisions/0043-repair-comes-first.md).

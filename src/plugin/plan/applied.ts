@@ -1,19 +1,15 @@
 /** What `kubectl apply` would make of a specification that is stored, and of one that is in a file. Pure. */
 
 import { isDeepStrictEqual } from 'node:util';
-
-type Tree = Readonly<Record<string, unknown>>;
-
-const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isRecord } from '../../api/values/is-record.ts';
 
 /**
  * The three-way merge of kubectl for custom resources (Kubernetes, "Declarative Management of Kubernetes Objects Using Configuration
  * Files"): what the file has is set, what the last applied file had and this one has not is removed, the rest stays.
  */
 export function applied(stored: unknown, lastApplied: unknown, wanted: unknown): unknown {
-  if (!isTree(wanted) || !isTree(stored)) return wanted;
-  const last = isTree(lastApplied) ? lastApplied : {};
+  if (!isRecord(wanted) || !isRecord(stored)) return wanted;
+  const last = isRecord(lastApplied) ? lastApplied : {};
   const kept = Object.entries(stored).filter(
     ([key]) => Object.hasOwn(wanted, key) || !Object.hasOwn(last, key),
   );
@@ -38,7 +34,7 @@ export function differencesOf(
   to: unknown,
   keys: readonly string[] = [],
 ): readonly Difference[] {
-  if (isTree(from) && isTree(to)) {
+  if (isRecord(from) && isRecord(to)) {
     const all = [...new Set([...Object.keys(from), ...Object.keys(to)])];
     return all.flatMap(key => differencesOf(from[key], to[key], [...keys, key]));
   }
@@ -57,7 +53,7 @@ export function withDifference(spec: unknown, { keys, to }: Difference): unknown
 
 function changed(tree: unknown, [key, ...rest]: readonly string[], to: unknown): unknown {
   if (key === undefined) return to;
-  const { [key]: before, ...others } = isTree(tree) ? tree : {};
+  const { [key]: before, ...others } = isRecord(tree) ? tree : {};
   const value = changed(before, rest, to);
   return value === undefined ? others : { ...others, [key]: value };
 }

@@ -3,6 +3,7 @@
  * variables, annotations of others) are left out whatever they say. Pure.
  */
 import type { KubeObject } from '../../kube/port.ts';
+import { isRecord } from '../../api/values/is-record.ts';
 
 /** Stands for a text that was left out. */
 export const LEFT_OUT = '[left out]';
@@ -13,10 +14,6 @@ const KNOWN = /^([a-z-]+\.)*(etcd\.database\.coreos\.com|kubernetes\.io|k8s\.io)
 const INCARNATION = /^[a-z0-9-]+-[0-9a-f]{8}-\d+$/;
 /** Fields whose text is a secret wherever they stand. */
 const SECRET_FIELD = /(password|passwd|secret_?key|access_?key|token|private_?key|credentials?)$/i;
-
-export type Tree = Record<string, unknown>;
-export const isTree = (value: unknown): value is Tree =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The object as it may be passed on. What was left out of it is added to `secrets`, for texts that repeat it. */
 export function cleaned(object: KubeObject, secrets: Set<string>): unknown {
@@ -32,7 +29,7 @@ export function cleanedTree(tree: unknown, secrets: Set<string>): unknown {
 
 function walk(value: unknown, field: string, secrets: Set<string>): unknown {
   if (Array.isArray(value)) return value.map(entry => walk(entry, field, secrets));
-  if (!isTree(value)) return value;
+  if (!isRecord(value)) return value;
   const isVariable = /env$/i.test(field) && typeof value['name'] === 'string';
   return Object.fromEntries(
     Object.entries(value).map(([key, entry]) => {
@@ -59,7 +56,7 @@ function isKnownAnnotation(key: string, value: unknown): boolean {
 /** The text, and the texts in the JSON that it may be. */
 function textsIn(value: unknown): readonly string[] {
   if (Array.isArray(value)) return value.flatMap(textsIn);
-  if (isTree(value)) return variableTexts(value);
+  if (isRecord(value)) return variableTexts(value);
   if (typeof value !== 'string') return [];
   try {
     const parsed: unknown = JSON.parse(value);
@@ -70,7 +67,7 @@ function textsIn(value: unknown): readonly string[] {
 }
 
 /** Of a specification in an annotation only values of variables are secrets: its other words stand in every log line. */
-function variableTexts(tree: Tree): readonly string[] {
+function variableTexts(tree: Record<string, unknown>): readonly string[] {
   if (typeof tree['name'] === 'string' && typeof tree['value'] === 'string') return [tree['value']];
   return Object.entries(tree).flatMap(([key, entry]) =>
     isSecretField(key, entry) ? textsIn(entry) : typeof entry === 'object' ? textsIn(entry) : [],

@@ -95,7 +95,7 @@ function effectOf(
     `Given up is what was written${since} to the cluster that runs now, and what is written until clients are shut out:`,
     `  incarnation ${running?.token ?? 'not known'}, cluster id ${running?.clusterID ?? 'not known'}, revision ${running?.revision ?? 'not known'}${seen}`,
     `Its claims are kept, so that it can be gone back to in turn: ${again}`,
-    'All members are stopped, and clients are shut out until the others serve. Revisions go back, of which nobody tells a client that watches:',
+    'All members are stopped, and clients are shut out until the others serve. Revisions go back, and clients that watch are not notified:',
     'restart such clients afterwards.',
   ];
 }

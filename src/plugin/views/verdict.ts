@@ -1,4 +1,5 @@
 /** Whether the newest backup of an EtcdBackup is good, as its verification has shown. Pure. */
+import { VERIFICATIONS } from '../../api/defaults/etcd-backup.ts';
 import type { EtcdBackup } from '../../api/schemas/types.ts';
 import { isVerified } from '../../planner/model/newest-entry.ts';
 import { field, type Line, toned } from './lines.ts';
@@ -14,8 +15,6 @@ export interface VerdictShown {
   readonly doubts: readonly string[];
 }
 
-/** How a backup can be verified, from weak to strong. */
-const LEVELS: readonly string[] = ['', 'Checksum', 'Structure', 'Restore'];
 const MEANINGS: Readonly<Record<string, string>> = {
   Checksum: 'every byte arrived as etcd sent it',
   Structure: "every byte arrived as etcd sent it, and etcdutl of the cluster's version reads the database",
@@ -31,7 +30,7 @@ export function verdictOf({ spec, status = {} }: EtcdBackup): VerdictShown {
   const failed =
     lastRun?.outcome === 'Failed' ? [`the last run failed: ${lastRun.message ?? 'no reason was given'}`] : [];
   if (newest === undefined) return { good: false, verified, doubts: ['there is no backup yet', ...failed] };
-  const isWeaker = LEVELS.indexOf(verified) < LEVELS.indexOf(wanted);
+  const isWeaker = VERIFICATIONS.indexOf(verified) < VERIFICATIONS.indexOf(wanted);
   const doubts = [
     ...(verified === '' ? ['its verification failed, or has not been made: do not rely on it'] : []),
     ...(verified !== '' && isWeaker

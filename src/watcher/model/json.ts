@@ -1,4 +1,5 @@
 /** Reading JSON whose shape nobody has checked. Pure. */
+import { isRecord } from '../../api/values/is-record.ts';
 
 /** The value at a path of field names, or undefined where the path leaves the objects. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
@@ -32,8 +33,4 @@ export function isTrueIn(object: unknown, type: string): boolean {
   return listAt(object, 'status', 'conditions').some(
     condition => at(condition, 'type') === type && at(condition, 'status') === 'True',
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -137,6 +137,7 @@ export function unexplainedAlarms(situation: Situation): readonly string[] {
 }
 
 export const compareData: OperationRow = {
+  dueAt: nextComparison,
   status: situation => ({ dataComparison: recordOf(situation) }),
   standing: situation => (isFormed(situation) ? dataCorrupt(situation) : []),
   isReached: situation =>

@@ -10,7 +10,7 @@ import { done, refused, requestUnderWay } from '../../checks/user-requests.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import { transferLeadership, whenGatesOpen } from '../rollout/next-member.ts';
-import { canBe, type Due, dueMembers, isDoneFor } from './due.ts';
+import { canBe, type Due, dueMembers, isDoneFor, nextRound } from './due.ts';
 
 const OPERATION = 'defragmentMembers';
 
@@ -56,6 +56,7 @@ function comparison(situation: Situation): Decision | undefined {
 }
 
 export const defragmentMembers: RequestedRow = {
+  dueAt: ({ cluster, now }) => nextRound(cluster.config.maintenance.defragment, now),
   request: {
     begin({ members }, view) {
       const meant = view === undefined ? members.filter(canBe) : [view];

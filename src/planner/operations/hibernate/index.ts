@@ -2,7 +2,6 @@
  * Hibernation: pods go, one after the other and the leader last; claims, Services and identity stay. Waking starts the same
  * members on the same volumes.
  */
-import { nextLookSeconds } from '../../checks/next-look.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import { allAreReady } from '../rollout/next-member.ts';
 import { isAsleep, isWaking } from '../../model/hibernation.ts';
@@ -46,11 +45,10 @@ export function planRefusedHibernation({ cluster }: Situation): Decision | undef
 function asleep(situation: Situation): Decision {
   const steps = sharedObjectSteps(situation);
   if (steps.length > 0) return operate('repairCluster', steps);
-  const seconds = nextLookSeconds(situation);
   const restore = restoreUnderWay(situation.cluster);
-  if (restore === undefined) return idle(seconds);
+  if (restore === undefined) return idle();
   const message = `the cluster is hibernated, so the restore from EtcdRestore ${restore.name} waits: set spec.hibernated to false to continue`;
-  return blocked({ reason: 'Hibernated', message, waitMs: seconds * 1_000 });
+  return blocked({ reason: 'Hibernated', message, waitMs: 60_000 });
 }
 
 function stops(situation: Situation): Step[] {

@@ -43,7 +43,7 @@ export function planRecovery(situation: Situation): Decision | undefined {
   }
   const { recovery } = offered;
   const message = `a quorum of ${situation.cluster.name} cannot come back (${lossesOf(recovery)}), and nothing is done about it without an approval. A new cluster can be made of the data of ${recovery.survivor.name}; ${windowOf(recovery)}. See all of it with "kubectl etcd recover ${situation.cluster.name} ${recovery.survivor.name}"`;
-  // Whoever approved of exactly this was heard above.
+  // An approval of exactly this was used above.
   const obstacle = asking(consentFor(recovery), { reason: 'QuorumLostForGood', message });
   return blocked(obstacle, [stepFor(situation, recovery, undefined)]);
 }

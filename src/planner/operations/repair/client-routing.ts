@@ -48,7 +48,7 @@ function isToStop(situation: Situation, { uid, clients }: PodFacts, next: Decisi
   return leavingMembers(situation, situation.members).some(({ pod }) => pod?.uid === uid);
 }
 
-/** Whoever reads from it reads what was never written. */
+/** Clients that read from it read what was never written. */
 function isDiffering(situation: Situation, name: string): boolean {
   const verdict = verdictOf(situation);
   return verdict.kind === 'differs' && verdict.differing.some(view => view.name === name);

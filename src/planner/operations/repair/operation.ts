@@ -1,5 +1,4 @@
 /** What repair is for: nothing is missing of all that is put back under its name. */
-import { nextLookSeconds } from '../../checks/next-look.ts';
 import { finding } from '../../../api/conditions/catalogue.ts';
 import { idle } from '../../model/decision.ts';
 import { goesToSleep } from '../../model/hibernation.ts';
@@ -37,6 +36,6 @@ function nothingIsMissing(situation: Situation): boolean {
   ];
   return (
     planners.every(planner => planner(situation) === undefined) &&
-    clientRoutingSteps(situation, idle(nextLookSeconds(situation))).length === 0
+    clientRoutingSteps(situation, idle()).length === 0
   );
 }

@@ -1,5 +1,6 @@
 /** Histories as users read them: what is in payloads stands there as it is, and without secrets. Pure. */
-import { cleanedTree, isTree, LEFT_OUT, type Tree } from '../cleaned.ts';
+import { isRecord } from '../../../api/values/is-record.ts';
+import { cleanedTree, LEFT_OUT } from '../cleaned.ts';
 
 /** What was found of payloads that are encrypted. */
 export interface Encrypted {
@@ -17,15 +18,19 @@ export function readable(value: unknown, secrets: Set<string>, encrypted: Encryp
 
 function opened(value: unknown, encrypted: Encrypted): unknown {
   if (Array.isArray(value)) return value.map(entry => opened(entry, encrypted));
-  if (!isTree(value)) return value;
+  if (!isRecord(value)) return value;
   const metadata = value['metadata'];
-  if (isTree(metadata) && typeof metadata['encoding'] === 'string')
+  if (isRecord(metadata) && typeof metadata['encoding'] === 'string')
     return content(value, metadata, encrypted);
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, opened(entry, encrypted)]));
 }
 
 /** What a payload carries. The operator writes JSON, and whatever else is there is somebody else's. */
-function content({ data }: Tree, metadata: Tree, encrypted: Encrypted): unknown {
+function content(
+  { data }: Record<string, unknown>,
+  metadata: Record<string, unknown>,
+  encrypted: Encrypted,
+): unknown {
   const encoding = textOf(metadata['encoding']);
   const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64');
   if (encoding === 'binary/null') return null;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nextLookSeconds } from '../../../src/planner/checks/next-look.ts';
-import type { Observation } from '../../../src/planner/model/observation.ts';
-import { situationOf } from '../../../src/planner/situation.ts';
+import { nextLookSeconds } from '../../src/planner/next-look.ts';
+import type { Observation } from '../../src/planner/model/observation.ts';
+import { situationOf } from '../../src/planner/situation.ts';
 import {
   aClaim,
   aCluster,
@@ -12,7 +12,7 @@ import {
   aRunningStatus,
   NOW,
   UNKNOWN_MEMBERSHIP,
-} from '../../worlds/builders.ts';
+} from '../worlds/builders.ts';
 
 const MINUTE = 60;
 const HALF_A_DAY = 12 * 3_600;

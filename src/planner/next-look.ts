@@ -3,12 +3,11 @@
  * Kubernetes at once and asks the members for the rest, so a pass by the clock is needed only for what becomes due with time, and while
  * something is still on its way. Pure.
  */
-import { parseTimestamp } from '../../api/values/time.ts';
-import { isAsleep } from '../model/hibernation.ts';
-import { isHealthy, isStaying, type MemberView } from '../model/member-view.ts';
-import type { Situation } from '../model/situation.ts';
-import { nextComparison } from '../operations/compare-data/due.ts';
-import { nextRound } from '../operations/defragment/due.ts';
+import { parseTimestamp } from '../api/values/time.ts';
+import { isAsleep } from './model/hibernation.ts';
+import { isHealthy, isStaying, type MemberView } from './model/member-view.ts';
+import type { Situation } from './model/situation.ts';
+import { OPERATIONS } from './operations/index.ts';
 
 /** How often a cluster is looked at of which something is still to come. */
 const UNSETTLED_SECONDS = 60;
@@ -72,11 +71,9 @@ function dueTimes(situation: Situation): readonly number[] {
     ({ nextRun, timeoutSeconds }) => (parseTimestamp(nextRun) ?? 0) + (timeoutSeconds + 1) * 1_000,
   );
   const deletes = cluster.config.storage.retain === 'Delete';
-  const round = nextRound(cluster.config.maintenance.defragment, now);
-  const comparison = nextComparison(situation);
+  const operations = Object.values(OPERATIONS).flatMap(({ dueAt }) => dueAt?.(situation) ?? []);
   return [
-    ...(round === undefined ? [] : [round]),
-    ...(comparison === undefined ? [] : [comparison]),
+    ...operations,
     ...(deletes
       ? claims.flatMap(({ owned, keptUntil }) => (owned && keptUntil !== undefined ? [keptUntil] : []))
       : []),
