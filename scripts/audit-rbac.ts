@@ -15,7 +15,7 @@ import { root } from './run.ts';
 const ACCOUNT = 'etcd-operator';
 const ROLES = ['deploy/rbac/cluster-role.yaml', 'deploy/rbac/lease-role.yaml'];
 /** Rights that no request shows, because OwnerReferencesPermissionEnforcement asks for them: see docs/security.md. */
-const ASKED_BY_THE_SERVER = /^(update .*\/finalizers|delete (poddisruptionbudgets|certificates))$/;
+const ASKED_BY_THE_SERVER = /^(update .*\/finalizers|delete (services|poddisruptionbudgets|certificates))$/;
 
 const { values } = parseArgs({ options: { stack: { type: 'string', multiple: true } } });
 const stacks = values.stack ?? namesOfStacks();

@@ -24,8 +24,8 @@ const STEERING = {
     command: 'resync',
     of: 'both',
     member: 'none',
-    about: 'look now; also revokes an abort',
-    effect: target => `look at ${target} now, and plan again what was aborted`,
+    about: 'reconcile now; also revokes an abort',
+    effect: target => `reconcile ${target} now, and plan again what was aborted`,
   },
   Abort: {
     command: 'abort',

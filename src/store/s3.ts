@@ -50,7 +50,7 @@ const CODES: Readonly<Record<string, StoreErrorCode>> = {
   XAdminUserNotFound: 'denied',
 };
 
-/** AWS and VersityGW deny the access then, and MinIO calls the request invalid: only their words tell. */
+/** AWS and VersityGW deny the access then, and MinIO calls the request invalid: only their messages differ. */
 const LOCKED = /protected by object lock|WORM protected/i;
 
 interface S3Options {

@@ -24,7 +24,7 @@ export interface BackupHost extends SlotHost, PassHost {
   start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
   /** The same in the slot of the second store. */
   startBeside(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
-  /** Shows people the last pass. */
+  /** Shows users the last pass. */
   show(): void;
 }
 
@@ -124,7 +124,7 @@ async function hasEnded(
   return true;
 }
 
-/** A pass while an operation is under way, which ends with the resource, or by an EtcdRequest. The watcher signals it every 30 seconds: one that failed is made again. */
+/** A pass while an operation is under way, which ends with the resource, or by an EtcdRequest. The watcher signals it once a minute: one that failed is made again. */
 async function passBeside(backup: BackupState, host: BackupHost): Promise<void> {
   const assessment = await pass(backup, host);
   if (assessment === undefined) return;

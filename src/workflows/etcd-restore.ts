@@ -16,7 +16,7 @@ export interface RestoreHost extends Host, PassHost {
   perform(work: RestoreWork): Promise<StepOutcome>;
   /** Has the workflow of the cluster make a pass. It may not run: the watcher sees to that. */
   wake(cluster: ResourceId): Promise<void>;
-  /** Shows people the last pass. */
+  /** Shows users the last pass. */
   show(): void;
 }
 

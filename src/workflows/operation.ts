@@ -189,7 +189,7 @@ async function performTogether(
   }
 }
 
-/** What a pass of an operation takes: what people asked for when it began, without the approvals that it has used up. */
+/** What a pass of an operation takes: what users asked for when it began, without the approvals that it has used up. */
 export function workflowStateOf(
   began: WorkflowState,
   used: readonly Approval['id'][],
@@ -218,7 +218,7 @@ function isRepeated(work: Work, done: StepOutcome, next: Work): boolean {
   return hasEnded && JSON.stringify(work.step) === JSON.stringify(next.step);
 }
 
-/** The description of a step for people. */
+/** The description of a step for users. */
 export function summaryOf({ plan, step }: Work): string {
   return plan[0]?.summary ?? step.kind;
 }

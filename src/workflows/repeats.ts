@@ -54,7 +54,7 @@ const SPREAD = 0.5;
 
 /**
  * Until when what may be done again and again waits because the last time took long, whatever was to be mended then: in a storm a hundred
- * clusters want the same of the same database, and whoever asks for little gets it sooner. In milliseconds since the epoch; undefined:
+ * clusters want the same of the same database, and those that need little get it sooner. In milliseconds since the epoch; undefined:
  * it is done now.
  */
 export function pacedUntil(repeats: Repeats | undefined, now: number): number | undefined {

@@ -80,13 +80,8 @@ export const clusterPermissions: readonly Permission[] = [
     because:
       'whether one of those nodes is still there, found by the labels that the volume asks for, and whether the node of a pod that does not end is; whether the node of a member with its data in its pod is about to be drained',
   },
-  {
-    group: '',
-    resource: 'services',
-    verbs: ['delete'],
-    because: 'a restore keeps clients out until the data is in place',
-  },
   ...[
+    { group: '', resource: 'services' },
     { group: 'policy', resource: 'poddisruptionbudgets' },
     { group: 'cert-manager.io', resource: 'certificates' },
   ].map(

@@ -39,21 +39,21 @@ describe('an operation', () => {
     expect({ type, status: status.name }).toEqual({ type: 'createCluster', status: 'COMPLETED' });
     expect(await entity.summaries('operation')).toEqual([
       'record incarnation example-5d1c7f20-1 with example-0, example-1, example-2',
-      ...Array(1).fill(`look at shop/${entity.name} and plan`),
+      ...Array(1).fill(`reconcile shop/${entity.name}`),
       'create Services, claims and pods of example-0, example-1, example-2',
-      `look at shop/${entity.name} and plan`,
+      `reconcile shop/${entity.name}`,
       'wait until example-0, example-1, example-2 elect a leader',
-      `look at shop/${entity.name} and plan`,
+      `reconcile shop/${entity.name}`,
       'record cluster id c0ffee',
-      `look at shop/${entity.name} and plan`,
+      `reconcile shop/${entity.name}`,
       'create the client Service',
-      `look at shop/${entity.name} and plan`,
+      `reconcile shop/${entity.name}`,
       'wait until example-0, example-1, example-2 are ready',
-      `look at shop/${entity.name} and plan`,
+      `reconcile shop/${entity.name}`,
     ]);
     const waits = (): Promise<string[]> => entity.summaries('entity', 'timers');
     await until(async () => (await waits()).length > 0);
-    expect(new Set(await waits())).toEqual(new Set(['next look, if nothing changes before']));
+    expect(new Set(await waits())).toEqual(new Set(['next reconciliation, if nothing changes before']));
   });
 
   it('ends when another one comes first', async () => {

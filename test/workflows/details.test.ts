@@ -64,9 +64,9 @@ describe('the details of a cluster', () => {
     expect(text).toContain('**Available**');
   });
 
-  it('begin with that somebody is waited for', () => {
+  it('begin with what needs attention', () => {
     const text = details({ kind: 'idle', nextLookSeconds: 60 }, { attention: 'AwaitingApproval' });
-    expect(text).toMatch(/^.*etcd 3\.6\.16\. Somebody is waited for: \*\*AwaitingApproval\*\*\n/);
+    expect(text).toMatch(/^.*etcd 3\.6\.16\. Needs attention: \*\*AwaitingApproval\*\*\n/);
   });
 
   it.each([

@@ -25,7 +25,7 @@ export const READINESS_CONDITIONS = {
       BackupLate: ['A backup of the schedule is late; see the condition OnSchedule.'],
     },
     Unknown: {
-      NotObservedYet: ['The operator has not looked at it yet.'],
+      NotObservedYet: ['The operator has not observed it yet.'],
       MembersNotReached: ['Members could not be reached; see the conditions Available and Healthy.'],
       PassesFail: ['The operator cannot observe it now; see the condition PassFailing.'],
     },
@@ -36,10 +36,10 @@ export const READINESS_CONDITIONS = {
   Stalled: {
     True: {
       SpecRefused: ['The specification cannot be carried out.'],
-      ApprovalAwaited: ['The next step is not taken before somebody approves of it.'],
-      DecisionAwaited: ['Nothing is created before somebody decides about what a deleted cluster has left.'],
+      ApprovalAwaited: ['The next step waits for approval.'],
+      DecisionAwaited: ['Nothing is created until a user decides about what a deleted cluster has left.'],
       EverythingIsLost: ['The data of all members is lost.'],
-      AlarmStands: ['etcd has raised an alarm, which somebody has to see to.'],
+      AlarmStands: ['etcd has raised an alarm that a user must resolve.'],
       GivenUp: ['It has failed or was refused, and is not tried again.'],
     },
   },

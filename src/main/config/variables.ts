@@ -251,7 +251,7 @@ export const VARIABLES = {
     min: 1,
     max: 1000,
     meaning:
-      'Backups, verifications and restores that one replica runs at once; others wait. They have their own slots, separate from passes and steps.',
+      'Backups, copies, verifications, restores, comparisons of data, defragmentations and compactions that one replica runs at once; others wait. They have their own slots, separate from passes and steps.',
   },
   MAX_BACKUPS_PER_STORE: {
     type: 'integer',

@@ -1,4 +1,4 @@
-/** What the workflow of an EtcdBackup remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
+/** What the workflow of an EtcdBackup remembers: what users asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
 import type {
   BackupWorkflowState,
   BackupAssessment,
@@ -112,7 +112,7 @@ export function carriedBackup(backup: BackupState): CarriedBackup {
   };
 }
 
-/** What people asked for and what has ended, as the planner takes it. */
+/** What users asked for and what has ended, as the planner takes it. */
 export function backupWorkflowState(backup: BackupState): BackupWorkflowState {
   const { paused, requested, starting, verifying, spent, aborted, failed, prunedAfter, takesOver } = backup;
   const verify = nextVerification(backup.verifications);

@@ -1,4 +1,4 @@
-/** Verifications of stored backups that people asked for: each waits for its turn, and its verdict is in the status. Pure. */
+/** Verifications of stored backups that users asked for: each waits for its turn, and its verdict is in the status. Pure. */
 import type { BackupWorkflowState } from '../../activities/index.ts';
 import type { WantedVerification } from '../../api/values/requests.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';

@@ -1,4 +1,4 @@
-/** Approvals as people send them, and for how long they hold. Pure. */
+/** Approvals as users send them, and for how long they hold. Pure. */
 import type { WorkflowState, Assessment } from '../../activities/index.ts';
 import { approves } from '../../api/values/consent.ts';
 import { MOST_APPROVALS, nothingWaitsFor } from '../../api/values/request-answers.ts';

@@ -34,7 +34,7 @@ export function clusterDetails(assessment: Assessment, asked?: Asked): string {
 }
 
 function attentionOf({ attention }: { readonly attention?: string }): string {
-  return attention === undefined ? '' : `. Somebody is waited for: **${attention}**`;
+  return attention === undefined ? '' : `. Needs attention: **${attention}**`;
 }
 
 function askedDetails(waiting: ReturnType<typeof waitingRequests>, { refused }: Pick<Asked, 'refused'>) {

@@ -1,5 +1,5 @@
 /**
- * The requests of people. A request is kept until a pass finds it done or refused; only the planner knows what it means. Pure.
+ * The requests of users. A request is kept until a pass finds it done or refused; only the planner knows what it means. Pure.
  */
 import type { WorkflowState, Assessment } from '../../activities/index.ts';
 import type { OPERATION_REQUESTS } from '../../api/actions.ts';

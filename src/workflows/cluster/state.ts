@@ -1,4 +1,4 @@
-/** What the workflow of a cluster remembers: what people asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
+/** What the workflow of a cluster remembers: what users asked for, the last pass, the operation under way. Pure: nothing here waits or acts. */
 import type {
   WorkflowState,
   Assessment,
@@ -130,7 +130,7 @@ export function carriedOf(cluster: ClusterState): Carried {
   };
 }
 
-/** What people asked for and what has ended, as the planner takes it. */
+/** What users asked for and what has ended, as the planner takes it. */
 export function actorOf(cluster: ClusterState): WorkflowState {
   const { paused, aborted, failed, approvals, requests, spent, ran, takesOver } = cluster;
   return {

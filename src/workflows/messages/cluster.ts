@@ -14,7 +14,7 @@ export interface ApproveRequest {
   readonly expiresInSeconds?: number;
 }
 
-// People can send anything: messages/text.ts reads it.
+// Users can send anything: messages/text.ts reads it.
 export const approveSignal = defineSignal<[unknown]>('approve');
 
 export const approveUpdate = defineUpdate<string, [unknown]>('approve');
@@ -29,7 +29,7 @@ export interface StatusAnswer {
   readonly cluster?: Assessment['summary'];
   /** Approvals that were given and not used yet. */
   readonly approvals?: WorkflowState['approvals'];
-  /** What people asked for and is not done yet. */
+  /** What users asked for and is not done yet. */
   readonly requests?: readonly (NonNullable<WorkflowState['requests']>[number] | Held)[];
   /** The last message that was refused, and why: a signal has no other answer. */
   readonly refused?: string;

@@ -1,4 +1,4 @@
-/** Texts of other people in the markdown of the Temporal UI. */
+/** Texts of users in the markdown of the Temporal UI. */
 import type { BackupDecision, Decision } from '../../activities/index.ts';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The messages that the workflow of every resource understands. The watcher, the operator's workflows and people (temporal,
+ * The messages that the workflow of every resource understands. The watcher, the operator's workflows and users (temporal,
  * the UI) all speak these. Signals reach a workflow also while no operator runs; the updates of the same name answer,
  * and need one.
  */

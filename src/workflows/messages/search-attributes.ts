@@ -10,7 +10,7 @@ const HEALTHY = defineSearchAttributeKey('EtcdHealthy', 'BOOL');
 const PAUSED = defineSearchAttributeKey('EtcdPaused', 'BOOL');
 const MEMBERS_READY = defineSearchAttributeKey('EtcdMembersReady', 'INT');
 
-/** What somebody should see to, in one word; not there while nobody is waited for. Of every kind. */
+/** What needs attention, in one word; absent while nothing does. Of every kind. */
 const ATTENTION = defineSearchAttributeKey('EtcdAttention', 'KEYWORD');
 const LAST_BACKUP = defineSearchAttributeKey('EtcdLastBackup', 'DATETIME');
 
@@ -49,7 +49,7 @@ export function publishBackup({ decision, summary }: BackupAssessment, published
   return upsertChanged([...pairs, attention(summary)], published, marked(now, summary));
 }
 
-/** As {@link publish}, for an EtcdRestore, of which only that somebody is waited for is searched. */
+/** As {@link publish}, for an EtcdRestore, of which only what needs attention is searched. */
 export function publishRestore({ summary }: RestoreAssessment, published: string): string {
   return summary === undefined
     ? published
@@ -74,7 +74,7 @@ function attention({ attention: value }: Attention): SearchAttributeUpdatePair {
   return { key: ATTENTION, value: value ?? null };
 }
 
-/** Nothing is added where nobody is waited for: so it is in the histories of releases that did not know of it. */
+/** Nothing is added where nothing needs attention: so it is in the histories of releases that did not know of it. */
 function marked(now: string, { attention: value }: Attention): string {
   return value === undefined ? now : `${now} ${value}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a value is what it is taken for. Whoever may send signals can send what only workflows send each other, and complete
+ * Whether a value has the expected shape. Who may send signals can send what only workflows send each other, and complete
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
 import type {
@@ -47,7 +47,7 @@ const record =
     value !== null &&
     !Array.isArray(value) &&
     Object.entries(fields).every(([key, shape]) => shape((value as Record<string, unknown>)[key]));
-/** Told apart by their field `kind`. */
+/** Distinguished by their field `kind`. */
 const byKind =
   (kinds: Readonly<Record<string, Shape>>): Shape =>
   value => {

@@ -1,15 +1,15 @@
-/** Reads what people send, whatever it is: a handler that throws would block its workflow for good. */
+/** Reads what users send, whatever it is: a handler that throws would block its workflow for good. */
 import type { Request } from '../../api/values/requests.ts';
 
-/** When it came tells it from a later one of the same. */
+/** The time of its arrival distinguishes it from a later one of the same. */
 export interface Received extends Request {
   /** In milliseconds since the epoch. */
   readonly at?: number;
 }
 
-/** Texts of people end up in status and histories: they are kept short. */
+/** Texts of users end up in status and histories: they are kept short. */
 const MAX_LENGTH = 200;
-/** As long as `spec.by` of an EtcdRequest may be: two identities with the same beginning are two people. */
+/** As long as `spec.by` of an EtcdRequest may be: two identities with the same beginning are two users. */
 const MAX_IDENTITY_LENGTH = 512;
 
 /** The beginning of a text. An object is not converted: its `toString` may not be a function, or may return anything. */

@@ -1,4 +1,4 @@
-/** The activities of every resource: passes, and steps, each with its options and the line that people read in the Temporal UI. */
+/** The activities of every resource: passes, and steps, each with its options and the line that users read in the Temporal UI. */
 import type { ResourceId, ResourceRef } from '../../api/names.ts';
 import {
   ActivityFailure,
@@ -94,7 +94,7 @@ type WorkflowStateOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
 /**
  * Makes one pass. What keeps it from succeeding is shown as the failure of the pending activity while it is tried again. Rejects only when its
  * scope is cancelled.
- * @param isAnswer whether it is what a pass answers: people can complete an activity by hand
+ * @param isAnswer whether it is what a pass answers: users can complete an activity by hand
  */
 export async function assess<P extends Pass>(
   pass: P,
@@ -103,7 +103,7 @@ export async function assess<P extends Pass>(
 ): Promise<Awaited<ReturnType<Activities[P]>> | FailedPass> {
   const { ref, entity: workflowId, actor } = about;
   const priority = shareOf(ref.namespace);
-  const summary = `look at ${ref.namespace}/${ref.name} and plan`;
+  const summary = `reconcile ${ref.namespace}/${ref.name}`;
   try {
     const answer = await activityOf(pass, { ...LOOKING, priority, summary })(ref, { actor, workflowId });
     return isAnswer(answer) ? answer : { failedPass: 'it returned an invalid answer' };

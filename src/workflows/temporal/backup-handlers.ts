@@ -28,7 +28,7 @@ const HOUR_MS = 3_600_000;
 export function handleBackupMessages(backup: BackupState): void {
   handleCommonMessages({
     describe: {
-      resync: 'look again now, also into the store',
+      resync: 'reconcile now, also with the store',
       pause: 'start no backups: {"by": "…", "reason": "…"}',
       abort: 'end the running backup: {"by": "…", "reason": "…"}',
     },

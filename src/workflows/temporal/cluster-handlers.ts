@@ -24,7 +24,7 @@ import { handleCommonMessages, ignoreUnknownSignals } from './handlers.ts';
 export function handleClusterMessages(cluster: ClusterState): void {
   handleCommonMessages({
     describe: {
-      resync: 'look again now; also revokes an abort',
+      resync: 'reconcile now; also revokes an abort',
       pause: 'perform no further step: {"by": "…", "reason": "…"}',
       abort: 'end the running operation at the next step: {"by": "…", "reason": "…"}',
     },

@@ -18,7 +18,7 @@ import { type Received, requestFrom } from '../messages/text.ts';
 
 /** What a resource does on them. */
 interface Reactions {
-  /** What the signals do, for people. */
+  /** What the signals do, for users. */
   readonly describe: { readonly resync: string; readonly pause: string; readonly abort: string };
   changed(): void;
   pause(request: Received): void;
@@ -43,14 +43,14 @@ export function handleCommonMessages(to: Reactions): void {
     await to.received();
     return answer;
   };
-  setHandler(changedSignal, () => to.changed(), { description: 'look again (sent by the watcher)' });
+  setHandler(changedSignal, () => to.changed(), { description: 'reconcile (sent by the watcher)' });
   setHandler(resyncSignal, () => to.resync(), { description: describe.resync });
   setHandler(pauseSignal, sent => to.pause(received(sent)), { description: describe.pause });
   setHandler(resumeSignal, () => to.resume(), { description: 'continue after a pause' });
   setHandler(abortSignal, sent => to.abort(received(sent)), { description: describe.abort });
   setHandler(pauseUpdate, sent => (to.pause(received(sent)), confirmed(to.paused)));
   setHandler(resumeUpdate, () => (to.resume(), confirmed('resumed')));
-  setHandler(resyncUpdate, () => (to.resync(), confirmed('a pass looks again')));
+  setHandler(resyncUpdate, () => (to.resync(), confirmed('a pass reconciles it')));
   setHandler(abortUpdate, sent => {
     const answer = to.aborted();
     to.abort(received(sent));

@@ -11,7 +11,7 @@ export const LONG_HISTORY = 60;
 const VERY_LONG_HISTORY = 150;
 
 /** What Temporal's UI shows beside the timer, which otherwise has a number alone. */
-const NEXT_PASS = 'next look, if nothing changes before';
+const NEXT_PASS = 'next reconciliation, if nothing changes before';
 
 export const temporalHost: Host = {
   now: () => Date.now(),

@@ -1,4 +1,4 @@
-/** Why an activity failed, in words for people. */
+/** Why an activity failed, in words for users. */
 import { type ActivityFailure, rootCause, TimeoutFailure } from '@temporalio/common';
 
 /** A failure as the server sends it; the SDK keeps it beside the error that it makes of it. */

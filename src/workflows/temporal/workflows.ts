@@ -132,12 +132,12 @@ export interface OperationInput {
   readonly entity: string;
   /** Its first step, and the plan. */
   readonly work: Work;
-  /** What people asked for. */
+  /** What users asked for. */
   readonly actor: WorkflowState;
 }
 
 /**
- * Performs an operation of a cluster. The type of its workflow is the name of the operation, by which people find it in Temporal; no type is
+ * Performs an operation of a cluster. The type of its workflow is the name of the operation, by which users find it in Temporal; no type is
  * registered (index.ts), so that an operation needs nothing here.
  * @throws Error for any other type: the task is tried again, by a worker of a release that has it
  */
@@ -253,7 +253,7 @@ export async function performBackupOperation({ ref, entity, work }: BackupRunInp
     () =>
       runBackupOperation(work, asked, {
         ...temporalHost,
-        // Only the workflow of the resource passes on what people asked for.
+        // Only the workflow of the resource passes on what users asked for.
         async pass() {
           const actor = { isOperation: true } as const;
           const answer = await assess('assessBackup', { ref, entity, actor }, isBackupAssessment);
@@ -284,10 +284,10 @@ export async function etcdRestore({ namespace, name, uid, carried }: RestoreInpu
   const entity = workflowInfo().workflowId;
   const restore = newRestore(carried);
   setHandler(changedSignal, () => void (restore.changed = true), {
-    description: 'look again (sent by the watcher)',
+    description: 'reconcile (sent by the watcher)',
   });
   setHandler(resyncSignal, () => resync(restore), {
-    description: 'look again now, also at refused restores',
+    description: 'reconcile now, also a refused restore',
   });
   ignoreUnknownSignals();
   const end = await uncancelled(
