@@ -1,6 +1,7 @@
 /** An operator of another engine generation takes over in the middle of an operation: what runs is terminated and begun again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { defineSearchAttributeKey } from '@temporalio/common';
 import { ENGINE_GENERATION, GENERATION_ATTRIBUTE } from '../../src/api/values/engine-generation.ts';
 import { terminateOtherGenerations } from '../../src/main/temporal/generations.ts';
 import { temporalPort } from '../../src/watcher/temporal/client.ts';
@@ -48,6 +49,24 @@ it('runs of another generation, older or newer, are terminated in the middle of 
   await until(() => script.remaining.length === 0);
   await entity.quiet();
   expect((await entity.handle.describe()).status.name).toBe('RUNNING');
+});
+
+it('a run of another generation gets nothing from a worker of this one, and is carried out by a worker of its own', async () => {
+  const script = creation();
+  const entity = bench.entity();
+  await bench.serve(entity, scriptedActivities(script));
+  const key = defineSearchAttributeKey(GENERATION_ATTRIBUTE, 'INT');
+  await entity.changed([{ key, value: ENGINE_GENERATION + 1 }]);
+  const failed = async () =>
+    (await entity.eventTypes()).includes('workflowTaskFailedEventAttributes') || script.actors.length > 0;
+  await until(failed);
+  expect(script.actors).toEqual([]);
+  expect((await entity.handle.describe()).status.name).toBe('RUNNING');
+  await bench.serveWorkflows(entity, ENGINE_GENERATION + 1);
+  await until(() => script.remaining.length === 0);
+  await entity.quiet();
+  expect((await entity.operation.describe()).status.name).toBe('COMPLETED');
+  expect(await entity.presentEventTypes('operation')).not.toContain('workflowTaskFailedEventAttributes');
 });
 
 /** Every operation has its row in workflow-generations.long.test.ts; these show that the rows can be run. */

@@ -1,8 +1,16 @@
 /** Operations: the real workflows on a real Temporal server, over activities that follow a script. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ending } from '../../src/workflows/cluster/state.ts';
-import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../worlds/scripted-activities.ts';
-import { until, WorkflowBench } from '../worlds/workflow-bench.ts';
+import {
+  CONSENT,
+  CREATION,
+  DELETION,
+  moved,
+  refused,
+  REPAIR,
+  Script,
+} from '../worlds/scripted-activities.ts';
+import { continued, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
 beforeAll(async () => {
@@ -350,5 +358,40 @@ describe('abort', () => {
     });
     await until(() => script.actors.at(-1)?.aborted !== undefined);
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
+  });
+
+  it('by cancelling the operation in the UI is seen by a run that follows it', async () => {
+    const script = creation();
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    await continued(entity);
+    // It was asked to report its end.
+    await until(async () => (await entity.operationControls()) > 0);
+    await entity.operation.cancel();
+    release();
+    await until(async () => (await entity.status()).operation === undefined);
+    await entity.quiet();
+    expect(script.actors.at(-1)?.aborted).toMatchObject({ by: 'cancellation of the workflow' });
+    expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
+  });
+});
+
+describe('the workflow of a cluster that was cancelled during a long step', () => {
+  it('answers what it is asked, before and after', async () => {
+    const script = creation();
+    script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
+    const release = script.hold('bootstrapMembers');
+    const entity = await bench.follow(script);
+    await until(() => script.started.includes('bootstrapMembers'));
+    const restart = entity.update('restart', { by: 'me', member: 'example-1' });
+    await until(async () => (await entity.status()).requests !== undefined);
+    await entity.handle.cancel();
+    await until(async () => (await entity.operationControls()) > 1);
+    expect(await entity.update('pause', { by: 'me' })).toBe('paused: no further step is performed');
+    const approval = entity.update('approve', { ...CONSENT, by: 'me' }).catch(String);
+    release();
+    expect(await restart).toBe('accepted');
+    expect(await approval).toContain('nothing waits for this approval');
   });
 });

@@ -129,6 +129,7 @@ export class Generations {
     const { taskQueue } = this.#scene;
     this.#generation = this.#generation === ENGINE_GENERATION ? ENGINE_GENERATION + 1 : ENGINE_GENERATION;
     const generation = this.#generation;
+    await this.#bench.serveWorkflows({ taskQueue }, generation);
     const pause = () => delay(250);
     let terminated = 0;
     // The list of workflows lags behind.

@@ -2,8 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle, WorkflowUpdateFailedError } from '@temporalio/client';
+import type { SearchAttributePair } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../src/activities/index.ts';
+import { ENGINE_GENERATION } from '../../src/api/values/engine-generation.ts';
 import { bundleWorkflows } from '../../src/main/temporal/workflow-bundle.ts';
 import type { PlanAnswer, StatusAnswer } from '../../src/workflows/messages/cluster.ts';
 import { changedSignal, transfersQueue } from '../../src/workflows/messages/resource.ts';
@@ -76,13 +78,14 @@ export class Entity {
   }
 
   /** What the watcher does: makes the workflow look, and starts it when it does not run. */
-  async changed(): Promise<void> {
+  async changed(typedSearchAttributes: SearchAttributePair[] = []): Promise<void> {
     await this.#client.workflow.signalWithStart('etcdCluster', {
       workflowId: this.id,
       taskQueue: this.taskQueue,
       args: [this.ref],
       signal: changedSignal,
       signalArgs: [{}],
+      typedSearchAttributes,
     });
   }
 
@@ -188,6 +191,11 @@ export class Entity {
   }
 }
 
+interface RunningWorker {
+  readonly worker: Worker;
+  readonly running: Promise<void>;
+}
+
 export class WorkflowBench {
   readonly server: TemporalServer;
   readonly client: Client;
@@ -196,7 +204,9 @@ export class WorkflowBench {
   readonly #connection: Connection;
   readonly #native: NativeConnection;
   #nativeBeside: NativeConnection | undefined;
-  readonly #workers: { readonly worker: Worker; readonly running: Promise<void> }[] = [];
+  readonly #workers: RunningWorker[] = [];
+  /** What runs the workflows of a task queue. */
+  readonly #workflows = new Map<string, RunningWorker>();
   static #entities = 0;
 
   private constructor(
@@ -255,22 +265,18 @@ export class WorkflowBench {
     return entity;
   }
 
-  /** The workers of the entity, with these activities: the one that has options also runs its workflows. */
+  /** The workers of the entity, with these activities: those of its task queue have the options. */
   async serve(
     { taskQueue }: Pick<Entity, 'taskQueue'>,
     activities: Activities,
     options: Partial<WorkerOptions> = {},
-  ): Promise<Worker> {
+  ): Promise<void> {
     // A failed test may leave a step held.
     const shared = { connection: this.#native, activities, shutdownForceTime: '2s' } as const;
-    const worker = await Worker.create({
-      ...shared,
-      taskQueue,
-      workflowBundle: { code: this.code },
-      // Otherwise most tasks would go to the worker that had the one before.
-      ...(this.#beside !== undefined && { maxCachedWorkflows: 0 }),
-      ...options,
-    });
+    // Otherwise most tasks would go to the worker that had the one before.
+    const cached = this.#beside === undefined ? {} : { maxCachedWorkflows: 0 };
+    await this.serveWorkflows({ taskQueue }, ENGINE_GENERATION, { ...cached, ...options });
+    const steps = await Worker.create({ ...shared, taskQueue, ...options });
     const transfers = await Worker.create({ ...shared, taskQueue: transfersQueue(taskQueue) });
     const beside = this.#beside !== undefined && {
       workflowBundle: { code: this.#beside },
@@ -280,8 +286,36 @@ export class WorkflowBench {
       connection: await this.#connectBeside(),
     };
     const others = beside ? [await Worker.create({ ...shared, taskQueue, ...options, ...beside })] : [];
-    for (const made of [worker, transfers, ...others])
-      this.#workers.push({ worker: made, running: made.run().catch(() => undefined) });
-    return worker;
+    for (const made of [steps, transfers, ...others]) this.#run(made);
+  }
+
+  /**
+   * A worker of the workflows alone, of this checkout's but for the generation, in place of the one that the task queue has; activities
+   * that are under way go on.
+   */
+  async serveWorkflows(
+    { taskQueue }: Pick<Entity, 'taskQueue'>,
+    generation: number,
+    options: Partial<WorkerOptions> = {},
+  ): Promise<void> {
+    const former = this.#workflows.get(taskQueue);
+    former?.worker.shutdown();
+    await former?.running;
+    const ownLine = `const ENGINE_GENERATION = ${ENGINE_GENERATION};`;
+    if (!this.code.includes(ownLine)) throw new Error(`the bundle has no line "${ownLine}"`);
+    const code = this.code.replace(ownLine, `const ENGINE_GENERATION = ${generation};`);
+    const worker = await Worker.create({
+      connection: this.#native,
+      taskQueue,
+      workflowBundle: { code },
+      ...options,
+    });
+    this.#workflows.set(taskQueue, this.#run(worker));
+  }
+
+  #run(worker: Worker): RunningWorker {
+    const run = { worker, running: worker.run().catch(() => undefined) };
+    this.#workers.push(run);
+    return run;
   }
 }

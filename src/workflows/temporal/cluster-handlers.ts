@@ -20,6 +20,7 @@ import { approveSignal, approveUpdate } from '../messages/cluster.ts';
 import { refusal } from '../messages/refusal.ts';
 import { isEnding } from '../messages/shapes.ts';
 import { handleCommonMessages, ignoreUnknownSignals } from './handlers.ts';
+import { answering } from './host.ts';
 
 export function handleClusterMessages(cluster: ClusterState): void {
   handleCommonMessages({
@@ -88,7 +89,7 @@ function handleApprovals(cluster: ClusterState): void {
 async function nextPass(cluster: ClusterState): Promise<void> {
   const { passes } = cluster;
   cluster.changed = true;
-  await condition(() => cluster.passes > passes || cluster.gone, APPROVAL_WAITS);
+  await answering(() => condition(() => cluster.passes > passes || cluster.gone, APPROVAL_WAITS));
 }
 
 /** How long an update waits for a pass to judge its request; the request is kept all the same. */
@@ -128,7 +129,7 @@ function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[
 
 async function verdictOn(cluster: ClusterState, id: UserRequest['id']): Promise<string> {
   const find = () => cluster.judged.find(verdict => verdict.id === id);
-  await condition(() => find() !== undefined || cluster.gone, VERDICT_WAITS);
+  await answering(() => condition(() => find() !== undefined || cluster.gone, VERDICT_WAITS));
   const verdict = find();
   if (verdict === undefined && cluster.gone) throw refusal('the resource is gone');
   if (verdict?.outcome === 'refused') throw refusal(verdict.message);

@@ -1,8 +1,6 @@
 /** The slot of a resource in Temporal: the uniqueness of workflow ids is the lock. */
 import {
-  defineSearchAttributeKey,
   type Priority,
-  type SearchAttributePair,
   WorkflowExecutionAlreadyStartedError,
   type Workflow,
   type WorkflowResultType,
@@ -18,13 +16,13 @@ import {
   TerminatedFailure,
   workflowInfo,
 } from '@temporalio/workflow';
-import { GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 import { operationWorkflowId, type ResourceId } from '../../api/names.ts';
 import { endedSignal, followSignal, handOverSignal } from '../messages/operation.ts';
 import { abortSignal } from '../messages/resource.ts';
 import { requestFrom } from '../messages/text.ts';
 import { abortOperation, type Asked } from '../operation.ts';
 import type { Ask } from '../slot.ts';
+import { generationOfRun } from './generation.ts';
 
 /** Asks the operation in the slot of this resource for something. False: there is none. */
 export async function askOperation(ask: Ask): Promise<boolean> {
@@ -83,21 +81,13 @@ export async function startInSlot<W extends Workflow>(
       parentClosePolicy: ParentClosePolicy.ABANDON,
       ...(priority && { priority }),
       staticSummary: `${operation} ${namespace}/${name}`,
-      typedSearchAttributes: generation(),
+      typedSearchAttributes: generationOfRun(),
     });
     return { runId: child.firstExecutionRunId, result: resultOf(child, operation) };
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     return undefined;
   }
-}
-
-const GENERATION = defineSearchAttributeKey(GENERATION_ATTRIBUTE, 'INT');
-
-/** An operation is of the generation of the run that starts it. */
-function generation(): SearchAttributePair[] {
-  const value = workflowInfo().typedSearchAttributes.get(GENERATION);
-  return value === undefined ? [] : [{ key: GENERATION, value }];
 }
 
 /** The result of an operation, or why it has none: it was terminated, or it failed by a fault of the operator. */

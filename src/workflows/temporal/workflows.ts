@@ -60,6 +60,7 @@ import {
 import { assess, perform, recordRequests, reportFailing } from './activities.ts';
 import { handleBackupMessages } from './backup-handlers.ts';
 import { handleClusterMessages } from './cluster-handlers.ts';
+import { refuseOtherGenerations } from './generation.ts';
 import { ignoreUnknownSignals } from './handlers.ts';
 import { temporalHost, uncancelled } from './host.ts';
 import { askOperation, handleAsks, reportEnd, startInSlot } from './slot.ts';
@@ -74,6 +75,7 @@ export interface ClusterInput extends ResourceId {
 
 /** Of one EtcdCluster. Ends when the resource is gone, and everybody who asked for something was answered. */
 export async function etcdCluster({ namespace, name, uid, carried }: ClusterInput): Promise<void> {
+  refuseOtherGenerations();
   const ref = { namespace, name, uid };
   const cluster = newCluster(carried);
   const host = clusterHost(ref, cluster);
@@ -142,6 +144,7 @@ export interface OperationInput {
  * @throws Error for any other type: the task is tried again, by a worker of a release that has it
  */
 export async function performOperation(input: OperationInput): Promise<Ending> {
+  refuseOtherGenerations();
   const { workflowType, runId } = workflowInfo();
   if (input?.work?.operation !== workflowType)
     throw new Error(`${workflowType} is neither a workflow of this release nor the operation of its input`);
@@ -181,7 +184,8 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
       }),
   );
   const ending = { ...ran, ...ended };
-  await reportEnd(entity, asked, ending);
+  // A cancelled run sends no signal otherwise.
+  await CancellationScope.nonCancellable(() => reportEnd(entity, asked, ending));
   return ending;
 }
 
@@ -192,6 +196,7 @@ export interface BackupInput extends ResourceId {
 
 /** Of one EtcdBackup. Ends when the resource is gone. */
 export async function etcdBackup({ namespace, name, uid, carried }: BackupInput): Promise<void> {
+  refuseOtherGenerations();
   const ref = { namespace, name, uid };
   const backup = newBackup(carried);
   const host = backupHost(ref, backup);
@@ -245,6 +250,7 @@ export interface BackupRunInput {
 
 /** Performs an operation of a backup; index.ts names the workflow types. */
 export async function performBackupOperation({ ref, entity, work }: BackupRunInput): Promise<BackupEnding> {
+  refuseOtherGenerations();
   const shown = { published: '' };
   const asked = noUserRequests();
   handleAsks(asked);
@@ -269,7 +275,8 @@ export async function performBackupOperation({ ref, entity, work }: BackupRunInp
         },
       }),
   );
-  await reportEnd(entity, asked, ending);
+  // A cancelled run sends no signal otherwise.
+  await CancellationScope.nonCancellable(() => reportEnd(entity, asked, ending));
   return ending;
 }
 
@@ -280,6 +287,7 @@ export interface RestoreInput extends ResourceId {
 
 /** Of one EtcdRestore. Ends when the restore has ended. */
 export async function etcdRestore({ namespace, name, uid, carried }: RestoreInput): Promise<void> {
+  refuseOtherGenerations();
   const ref = { namespace, name, uid };
   const entity = workflowInfo().workflowId;
   const restore = newRestore(carried);
