@@ -112,6 +112,8 @@ export const ANNOTATION_STORAGE_CLASS = `${GROUP}/storage-class`;
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of pods: when the operator last defragmented their member, RFC 3339. */
 export const ANNOTATION_DEFRAGMENTED = `${GROUP}/defragmented`;
+/** Of pods: when the operator began to defragment their member, RFC 3339, and the container that ran then. Taken off when that is done. */
+export const ANNOTATION_DEFRAGMENTATION_BEGUN = `${GROUP}/defragmentation-begun`;
 /** Of pods: when etcd last applied a write that was tried through their member after NOSPACE, RFC 3339. */
 export const ANNOTATION_WRITE_SEEN = `${GROUP}/write-seen`;
 /** Of EtcdBackups: when an upgrade asked for a backup, RFC 3339. A run that began since then is the answer. */

@@ -1,6 +1,11 @@
 /** Defragmentations from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
-import { ANNOTATION_MAINTENANCE, LABEL_CLIENTS } from '../../src/api/names.ts';
+import {
+  ANNOTATION_DEFRAGMENTATION_BEGUN,
+  ANNOTATION_MAINTENANCE,
+  LABEL_CLIENTS,
+} from '../../src/api/names.ts';
+import { EtcdError } from '../../src/etcd/port.ts';
 import { condition, created, edit, leader } from '../worlds/living-cluster.ts';
 import type { OperatorWorld } from '../worlds/operator-world.ts';
 import { poll } from '../stack/poll.ts';
@@ -22,6 +27,15 @@ async function fragmented(): Promise<OperatorWorld> {
   for (const member of MEMBERS)
     Object.assign(processOf(world, member), { dbSize: 1.2 * GIB, dbFree: 0.8 * GIB });
   return world;
+}
+
+/** The kubelet ends a member that is being defragmented, and starts it again with the file that it had. */
+function endOver(world: OperatorWorld, member: string): never {
+  const { dbSize, dbFree } = processOf(world, member);
+  world.kubelet.restart(member);
+  world.kubelet.settle();
+  Object.assign(processOf(world, member), { dbSize, dbFree });
+  throw new EtcdError('unreachable', 'connection reset by peer');
 }
 
 const messages = (world: OperatorWorld) =>
@@ -110,6 +124,56 @@ describe('a defragmentation', LONG, () => {
     await run;
     expect(untilNow).toBeGreaterThan(0);
     expect(processOf(world, 'example-1').dbFree).toBe(0);
+  });
+
+  it('that ends its member is not repeated until an hour later, and the request says why', async () => {
+    const world = await fragmented();
+    const begun: string[] = [];
+    world.etcd.defragmenting = ({ name }) => {
+      begun.push(name);
+      endOver(world, name);
+    };
+    const users = new Users(world);
+    users.ask('defragment', 'example-1');
+    await users.run();
+    await users.run();
+    expect(begun).toEqual(['example-1']);
+    expect(users.heard).toEqual([
+      expect.stringMatching(/^refused: example-1 ended while it was defragmented, which had begun at /),
+    ]);
+    users.ask('defragment');
+    await users.run();
+    expect(begun).toEqual(['example-1']);
+    world.now += 3_600_000;
+    world.etcd.defragmenting = ({ name }) => void begun.push(name);
+    users.ask('defragment', 'example-1');
+    await users.run();
+    await users.run();
+    expect(begun).toEqual(['example-1', 'example-1']);
+    expect(users.heard.at(-1)).toBe('done: defragmented');
+    expect(
+      world.kube.peek(world.pod('example-1'))?.metadata.annotations?.[ANNOTATION_DEFRAGMENTATION_BEGUN],
+    ).toBeUndefined();
+  });
+
+  it('that ends its member near the quota is said in Progressing, and begun once', async () => {
+    const world = await fragmented();
+    for (const member of MEMBERS)
+      Object.assign(processOf(world, member), { dbSize: 1.9 * GIB, dbFree: 1.5 * GIB });
+    const begun: string[] = [];
+    world.etcd.defragmenting = ({ name }) => {
+      begun.push(name);
+      endOver(world, name);
+    };
+    await edit(world, { maintenance: { defragment: {} } });
+    await world.run();
+    await world.run();
+    expect(begun).toHaveLength(1);
+    expect(condition(world, 'Progressing')).toMatchObject({
+      status: 'False',
+      reason: 'Blocked',
+      message: expect.stringContaining(`${begun[0]} ended while it was defragmented`) as string,
+    });
   });
 
   it('ends the same when the operator is killed at any of its calls', async () => {

@@ -29,6 +29,7 @@ import { lastSerialOf, rebuiltIdentity, rebuiltStorage } from '../../src/planner
 import { alarmsOf } from '../../src/planner/model/alarms.ts';
 import { isTerminationOverdue } from '../../src/planner/model/member-names.ts';
 import { planIdentity } from '../../src/planner/operations/create/index.ts';
+import { heldBack } from '../../src/planner/operations/defragment/interrupted.ts';
 import { inTheWay } from '../../src/planner/operations/hibernate/index.ts';
 import { planCorruptMember } from '../../src/planner/operations/membership/corrupt.ts';
 import { isProgressing } from '../../src/planner/operations/membership/learner-progress.ts';
@@ -353,6 +354,11 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a member is defragmented while another is away',
     'membersAreDefragmented',
     returns(nextMemberMayGo, undefined),
+  ),
+  without(
+    'a member that ends over its defragmentation is defragmented again at once',
+    'defragmentationEndsItsMember',
+    returns(heldBack, undefined),
   ),
   without(
     'the leader is defragmented before it has handed over',

@@ -46,6 +46,33 @@ export const userScenarios = {
     await scripted.rest();
   },
 
+  /** Requested, and near the quota: one that ends over it is left alone for an hour, and so are the others. */
+  async defragmentationEndsItsMember(scripted: ScriptedWorld) {
+    await scripted.create({ size: 3 });
+    const { etcd } = scripted.world;
+    const processes = () => [...etcd.processes.values()];
+    for (const { disk, quota } of processes())
+      Object.assign(disk, { bytes: 0.9 * quota, free: 0.6 * quota, filledAt: scripted.world.ticks });
+    let ended = 0;
+    etcd.endsOverDefragmentation = () => {
+      ended += 1;
+      return true;
+    };
+    await scripted.ask('defragment', scripted.follower().name);
+    await scripted.answered();
+    await scripted.rest();
+    scripted.world.edit({ maintenance: { defragment: {} } });
+    await scripted.blockedBy('DefragmentationInterrupted');
+    await scripted.ask('defragment', '');
+    await scripted.answered();
+    await scripted.pass(A_WHILE);
+    if (ended > 1) throw new Breach(`members were ended ${ended} times by their defragmentation`);
+    etcd.endsOverDefragmentation = () => false;
+    scripted.skip(3_600);
+    await scripted.until('all are done', () => processes().every(({ disk }) => disk.free === 0));
+    await scripted.rest();
+  },
+
   /** Aborted when the first member is done: what it leaves open is closed, and it is recorded as what it was. */
   async defragmentationIsAborted(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });

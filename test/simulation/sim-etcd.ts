@@ -88,6 +88,8 @@ export class SimEtcd {
   strict = true;
   /** The leader raises the version of the cluster. */
   raises = true;
+  /** Whether a member does not outlive its defragmentation. */
+  endsOverDefragmentation: (process: Process) => boolean = () => false;
   /** At which tick a member's process last ended, by its id. */
   readonly endedAt = new Map<string, number>();
   /** At which tick a membership last changed. */
@@ -543,6 +545,10 @@ export class SimEtcd {
 
   #defragment(asked: Process): void {
     this.#audit.defragmenting(asked);
+    if (this.endsOverDefragmentation(asked)) {
+      this.stop(asked.host);
+      throw new EtcdError('unreachable', 'simulated: connection reset by peer');
+    }
     const { disk } = asked;
     if (disk.bytes !== undefined) disk.bytes -= disk.free;
     disk.free = 0;

@@ -2,6 +2,7 @@
 import {
   ANNOTATION_AUTHORITIES,
   ANNOTATION_CLUSTER_ID,
+  ANNOTATION_DEFRAGMENTATION_BEGUN,
   ANNOTATION_DEFRAGMENTED,
   ANNOTATION_FORMER_IMAGE,
   ANNOTATION_IMAGE_REPLACED,
@@ -99,6 +100,7 @@ function notesOf(
   | 'settledIn'
   | 'authorities'
   | 'defragmentedAt'
+  | 'defragmentationBegun'
   | 'writeSeenAt'
 > {
   return {
@@ -111,8 +113,21 @@ function notesOf(
     settledIn: annotations[ANNOTATION_SETTLED],
     authorities: readAuthorities(annotations[ANNOTATION_AUTHORITIES]),
     defragmentedAt: parseTimestamp(annotations[ANNOTATION_DEFRAGMENTED]),
+    defragmentationBegun: begunIn(annotations[ANNOTATION_DEFRAGMENTATION_BEGUN]),
     writeSeenAt: parseTimestamp(annotations[ANNOTATION_WRITE_SEEN]),
   };
+}
+
+/** Written by {@link begunNow}; undefined without it, and of what somebody else wrote. */
+function begunIn(note = ''): PodFacts['defragmentationBegun'] {
+  const [time, container] = note.split(' ');
+  const at = parseTimestamp(time);
+  return at === undefined || container === undefined ? undefined : { at, container };
+}
+
+/** What is noted of a pod whose member is about to be defragmented; undefined while it is not known what runs in it. */
+export function begunNow({ container }: Pick<PodFacts, 'container'>, now: number): string | undefined {
+  return container === undefined ? undefined : `${new Date(now).toISOString()} ${container}`;
 }
 
 /** The labels that everything is found by and that somebody took off or changed. */

@@ -1,8 +1,9 @@
 import { Context } from '@temporalio/activity';
-import { ANNOTATION_DEFRAGMENTED, LABEL_CLUSTER } from '../../api/names.ts';
+import { ANNOTATION_DEFRAGMENTATION_BEGUN, ANNOTATION_DEFRAGMENTED, LABEL_CLUSTER } from '../../api/names.ts';
 import type { EtcdMember } from '../../etcd/port.ts';
 import { hasMuchFree } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
+import { begunNow } from '../observe/pod-facts.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
@@ -15,7 +16,8 @@ import { stillPlanned } from './shared/still-planned.ts';
 const MIB = 1024 ** 2;
 
 /**
- * Defragments this very member, once nobody else does something heavy to it, and notes when on its pod. Clients are led away before, where others
+ * Defragments this very member, once nobody else does something heavy to it, and notes on its pod that it begins and when it is done: a
+ * member that ends over it is not defragmented again at once. Clients are led away before, where others
  * serve them, and nobody may be evicted meanwhile. A call that was cut off goes on in etcd: its end is waited for.
  */
 export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, step) => {
@@ -28,17 +30,24 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
     if (await hasOthers()) await withdraw(deps, ref, [{ name, uid }]);
     const { cluster, situation } = await stillPlanned(deps, ref, step);
     await holdBudget(deps, ref, { member: name, cluster, seen: situation.pods });
+    const runs = situation.pods.find(seen => seen.uid === uid) ?? {};
     const freed = await onMember(deps, situation, {
       member: name,
-      ask: member => defragmented(member, step.id),
+      ask: member =>
+        defragmented(member, step.id, () =>
+          note({ [ANNOTATION_DEFRAGMENTATION_BEGUN]: begunNow(runs, deps.now()) ?? null }),
+        ),
     });
-    await deps.kube.patch(
-      at,
-      { metadata: { uid, annotations: { [ANNOTATION_DEFRAGMENTED]: new Date(deps.now()).toISOString() } } },
-      { type: 'merge' },
-    );
+    await note({
+      [ANNOTATION_DEFRAGMENTED]: new Date(deps.now()).toISOString(),
+      [ANNOTATION_DEFRAGMENTATION_BEGUN]: null,
+    });
     recordClusterEvent(deps, ref, { reason: 'MemberDefragmented', message: `${name}: ${freed}` });
   });
+
+  async function note(annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    await deps.kube.patch(at, { metadata: { uid, annotations } }, { type: 'merge' });
+  }
 
   async function hasOthers(): Promise<boolean> {
     const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
@@ -47,7 +56,7 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
 };
 
 /** @returns the result, for users */
-async function defragmented(member: EtcdMember, id: string): Promise<string> {
+async function defragmented(member: EtcdMember, id: string, begins: () => Promise<void>): Promise<string> {
   // Answers only after what an earlier attempt has begun.
   const { revision } = await member.linearizableRead();
   const before = await member.status();
@@ -55,6 +64,7 @@ async function defragmented(member: EtcdMember, id: string): Promise<string> {
   const { dbSize: size, dbSizeInUse: inUse } = before;
   // As when an earlier attempt has done it.
   if (!hasMuchFree({ size, inUse })) return `nothing to free in ${mebibytes(before.dbSize)}`;
+  await begins();
   const begun = performance.now();
   await member.defragment(before.dbSize);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);

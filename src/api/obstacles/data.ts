@@ -43,6 +43,10 @@ export const DATA_OBSTACLES = {
     'spec.storage asks for volumes that are smaller than what the members hold. No member is replaced.',
     'Ask for a larger size, or defragment the members.',
   ],
+  DefragmentationInterrupted: [
+    'A member ended while it was defragmented. It is not tried again for an hour.',
+    'Remove the cause that the message leads to: raise the memory limit, enlarge the volumes, or use a faster disk (docs/operations/defragment.md).',
+  ],
   DatabaseNearlyFull: [
     'A database is nearly as large as its quota.',
     'Raise spec.etcd.quotaBackendBytes, or compact and defragment.',

@@ -119,6 +119,8 @@ export interface PodFacts {
   readonly container?: string | undefined;
   /** When its member was last defragmented, in milliseconds since the epoch. */
   readonly defragmentedAt?: number | undefined;
+  /** When a defragmentation of its member began that was not seen to end, and in which container. */
+  readonly defragmentationBegun?: { readonly at: number; readonly container: string } | undefined;
   /** When a write that was tried through its member after NOSPACE was last applied, in milliseconds since the epoch. */
   readonly writeSeenAt?: number | undefined;
   /** When its image was replaced in place, in milliseconds since the epoch. */

@@ -10,7 +10,7 @@ import type { Situation } from '../model/situation.ts';
 import { planCertificates, planHeldCertificates, planSecurity } from './certificates/index.ts';
 import { createCluster, planCreation } from './create/index.ts';
 import { compareData, planComparison, planCorruption, planWithdrawal } from './compare-data/index.ts';
-import { defragmentMembers, planDefragmentation } from './defragment/index.ts';
+import { defragmentMembers, planDefragmentation, planHeldDefragmentation } from './defragment/index.ts';
 import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
@@ -142,6 +142,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planRefusedUpgrade,
   // Volumes that cannot be replaced are said when nothing is left to do.
   planHeldVolumeReplacement,
+  // What ended a member is said when nothing is left to do: more memory or a larger volume would have been given by now.
+  planHeldDefragmentation,
   // Certificates that cannot be renewed are said when nothing is left to do.
   planHeldCertificates,
 ];

@@ -209,7 +209,7 @@ export class FakeEtcd implements EtcdPort {
       removeMember: memberId => call('membership', asked => removeMember(asked, memberId)),
       downgrade: (action, version) => call('downgrade', asked => downgrade(asked, action, version)),
       moveLeader: memberId => call('moveLeader', asked => moveLeader(asked, memberId)),
-      defragment: () => call('defragment', defragment),
+      defragment: () => call('defragment', asked => this.#defragment(asked)),
       history: () => call('history', historyOf),
       compact: revision => call('compact', asked => compact(asked, revision)),
       tryWrite: () => call('tryWrite', tryWrite),
@@ -229,6 +229,15 @@ export class FakeEtcd implements EtcdPort {
 
   /** The content of the next snapshots; a test changes it, or makes it fail midway. */
   snapshotOf: (host: string) => AsyncIterable<SnapshotChunk> = () => snapshotStream(Buffer.alloc(4096, 7));
+
+  /** What happens at a defragmentation; one that throws fails it. */
+  defragmenting: (process: FakeProcess) => void = () => {};
+
+  #defragment(asked: FakeProcess): void {
+    this.defragmenting(asked);
+    asked.dbSize -= asked.dbFree;
+    asked.dbFree = 0;
+  }
 
   async *#snapshot(
     dialled: () => Promise<FakeProcess>,
@@ -322,11 +331,6 @@ function statusOf(asked: FakeProcess): MemberStatus {
     dbSizeInUse: asked.dbSize - asked.dbFree,
     errors: [...(leaderId === undefined ? ['etcdserver: no leader'] : []), ...asked.alarms],
   };
-}
-
-function defragment(asked: FakeProcess): void {
-  asked.dbSize -= asked.dbFree;
-  asked.dbFree = 0;
 }
 
 function historyOf(asked: FakeProcess): History {

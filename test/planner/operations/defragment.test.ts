@@ -19,6 +19,7 @@ import {
 const NOBODY = {};
 const GIB = 1024 ** 3;
 const HALF = { dbSize: 1.2 * GIB, dbSizeInUse: 0.4 * GIB };
+const NOW_MS = Date.parse(NOW);
 const at = (time: string): number => Date.parse(`2026-01-05T${time}Z`);
 
 interface Given {
@@ -27,6 +28,8 @@ interface Given {
   readonly sizes?: Partial<Extract<MemberProbe, { answered: true }>>;
   /** When each was last defragmented. */
   readonly last?: number;
+  /** When the defragmentation of example-1 began that its container did not outlive. */
+  readonly ended?: number;
   readonly operation?: string;
   readonly spec?: EtcdClusterSpec;
 }
@@ -37,6 +40,7 @@ function fragmented({
   now = at('02:10:00'),
   sizes = HALF,
   last,
+  ended,
   operation,
   spec = {},
 }: Given): Observation {
@@ -56,7 +60,13 @@ function fragmented({
         status,
       }),
       pods: names.map(name =>
-        aPod({ name, readyChangedAt: at('00:00:00'), ...(last !== undefined && { defragmentedAt: last }) }),
+        aPod({
+          name,
+          readyChangedAt: at('00:00:00'),
+          container: `containerd://${name}`,
+          ...(last !== undefined && { defragmentedAt: last }),
+          ...(ended !== undefined && name === 'example-1' && endedAt(ended)),
+        }),
       ),
       probes: Object.fromEntries(names.map(name => [name, aProbe({ name, ...sizes })])),
       hashes: Object.fromEntries(
@@ -66,6 +76,12 @@ function fragmented({
     3,
   );
 }
+
+/** What is known of a member that the kernel ended for its memory while it was defragmented. */
+const endedAt = (begun: number) => ({
+  defragmentationBegun: { at: begun, container: 'containerd://the one before' },
+  lastExit: { reason: 'OOMKilled', message: 'it used more memory than it may', at: begun + 60_000 },
+});
 
 const planned = (given: Given) => {
   const decision = plan(fragmented(given), NOBODY);
@@ -177,6 +193,53 @@ describe('a defragmentation', () => {
   });
 });
 
+describe('a member that ended while it was defragmented', () => {
+  const ENDED = { defragment: NIGHTLY, ended: at('02:02:00') };
+
+  it('is not defragmented again within the hour, nor is anybody else, and it is said what to look at', () => {
+    expect(plan(fragmented(ENDED), NOBODY)).toMatchObject({
+      kind: 'blocked',
+      reason: 'DefragmentationInterrupted',
+      message:
+        'example-1 ended while it was defragmented, which had begun at 2026-01-05T02:02:00Z: it used more memory than it may. ' +
+        'Look at the last exit of its pod, at its memory limit (spec.pod.resources.limits.memory), at the room on its volume for a second file, and at whether its disk copies that file ' +
+        'within the two minutes after which its kubelet restarts it; it is not tried again before 2026-01-05T03:02:00Z',
+      plan: [{ kind: 'defragmentMember' }, {}, {}, {}],
+    });
+  });
+
+  it('is tried again after an hour', () => {
+    const FULL = { dbSize: 1.9 * GIB, dbSizeInUse: 0.4 * GIB };
+    const near = { ended: at('02:02:00'), defragment: {}, sizes: FULL };
+    expect(planned({ ...near, now: at('03:01:59') })).toBe('blocked');
+    expect(planned({ ...near, now: at('03:02:00') })).toHaveLength(4);
+  });
+
+  it('keeps nothing else from being done', () => {
+    const observed = fragmented(ENDED);
+    const ids = observed.pods.map(({ uid }) => uid);
+    const requests = [{ id: 1, at: NOW_MS, kind: 'restart' as const, target: '', by: 'ana', ids }];
+    expect(plan(observed, { requests })).toMatchObject({ kind: 'operate', operation: 'rolloutCluster' });
+  });
+
+  it('is not held back while the container runs in which that began: its end is waited for', () => {
+    const observed = fragmented({ defragment: NIGHTLY });
+    const pods = observed.pods.map(pod => ({
+      ...pod,
+      defragmentationBegun: { at: at('02:02:00'), container: pod.container ?? '' },
+    }));
+    expect(plan({ ...observed, pods }, NOBODY)).toMatchObject({ step: { kind: 'defragmentMember' } });
+  });
+
+  it('has not reached what the operation was for when the schedule is over', () => {
+    const begun = { type: 'defragmentMembers', startedAt: NOW, workflowID: 'w' };
+    const after = (given: Given) =>
+      defragmentMembers.isReached(situationOf(fragmented({ ...given, now: at('03:00:30') })), begun);
+    expect(after({ defragment: NIGHTLY, ended: at('02:02:00') })).toBe(false);
+    expect(after({ defragment: NIGHTLY })).toBe(true);
+  });
+});
+
 describe('a request', () => {
   const { request } = defragmentMembers;
   const situation = (given: Partial<Observation> = {}) => situationOf({ ...fragmented({}), ...given });
@@ -201,6 +264,23 @@ describe('a request', () => {
     const since = (time: string) => situationOf(fragmented({ last: at(time) }));
     expect(request?.progress(since('01:59:59'), asked, ids)).toEqual(ids);
     expect(request?.progress(since('02:00:01'), asked, ids)).toMatchObject({ outcome: 'done' });
+  });
+
+  it('is refused in words when it is about a member that ended while it was defragmented, also after it was accepted', () => {
+    const ended = situationOf(fragmented({ ended: at('02:02:00') }));
+    const ids = ended.members.map(({ id }) => id);
+    const [first, second] = ended.members;
+    const refusal = {
+      outcome: 'refused',
+      message: expect.stringMatching(
+        /^example-1 ended while it was defragmented, which had begun at 2026-01-05T02:02:00Z: .*before 2026-01-05T03:02:00Z$/,
+      ) as string,
+    };
+    expect(request?.begin(ended, undefined)).toMatchObject(refusal);
+    expect(request?.begin(ended, second)).toMatchObject(refusal);
+    expect(request?.begin(ended, first)).toEqual([first?.id]);
+    expect(request?.progress(ended, asked, ids)).toMatchObject(refusal);
+    expect(request?.progress(ended, asked, ids.slice(0, 1))).toEqual(ids.slice(0, 1));
   });
 
   it('ends with the cluster that a restore replaces', () => {

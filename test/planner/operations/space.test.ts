@@ -276,6 +276,24 @@ describe('files with much free space', () => {
     ]);
   });
 
+  it('are left alone for an hour after a member ended while it was defragmented, and it is said why', () => {
+    const observed = alarmed({ sizes: HALF_FREE });
+    const begun = { at: at('02:00:00'), container: 'containerd://the one before' };
+    const pods = observed.pods.map(pod =>
+      pod.name === 'example-1' ? { ...pod, container: 'containerd://now', defragmentationBegun: begun } : pod,
+    );
+    expect(plan({ ...observed, pods }, {})).toMatchObject({
+      kind: 'blocked',
+      reason: 'DefragmentationInterrupted',
+      message: expect.stringMatching(
+        /^etcd refuses writes: example-1 ended while it was defragmented, .*before 2026-01-05T03:00:00Z; a larger spec\.etcd\.quotaBackendBytes ends it sooner$/,
+      ) as string,
+    });
+    expect(plan({ ...observed, pods, now: at('03:00:00') }, {})).toMatchObject({
+      step: { kind: 'defragmentMember' },
+    });
+  });
+
   it('are left alone where members have room', () => {
     expect(steps({ sizes: ROOMY, last: HALF_FREE })).toHaveLength(2);
   });

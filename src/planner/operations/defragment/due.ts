@@ -17,8 +17,8 @@ type Rule = NonNullable<ClusterConfig['maintenance']['defragment']>;
 const ROUND_MS = 3_600_000;
 /** Of the quota: from here on a member does not wait for the schedule. */
 const NEAR_QUOTA = 0.8;
-/** One that it did not help is not tried again at once. */
-const AGAIN_MS = 3_600_000;
+/** One that it did not help, or that ended over it, is not tried again at once. */
+export const AGAIN_MS = 3_600_000;
 
 /** A member that is to be defragmented, and why. */
 export interface Due {

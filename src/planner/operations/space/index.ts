@@ -7,13 +7,14 @@
 import { consentTo } from '../../checks/consent.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { parseTimestamp } from '../../../api/values/time.ts';
-import { blocked, type Decision, operate, type Step } from '../../model/decision.ts';
+import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { OperationRow } from '../../model/operation.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import type { Approval } from '../../model/workflow-state.ts';
 import { defragmentations } from '../defragment/index.ts';
+import { heldBack } from '../defragment/interrupted.ts';
 import { planRollout } from '../rollout/index.ts';
 import { whenGatesOpen } from '../rollout/next-member.ts';
 import { type Cause, causeOf, type Filled, spaceAlarms } from '../../checks/space.ts';
@@ -81,7 +82,19 @@ function whenRoomIsMade(situation: Situation, full: readonly Filled[]): Decision
   const because = 'etcd has no space, and much of its file is free';
   const due = full.map(({ view }) => ({ view, because }));
   const leaderLast = due.toSorted((a, b) => Number(a.view.leads) - Number(b.view.leads));
-  return whenOpen(situation, [...defragmentations(situation, leaderLast), disarming(situation)]);
+  const steps = [...defragmentations(situation, leaderLast), disarming(situation)];
+  const held = heldBack(
+    situation.now,
+    full.map(({ view }) => view),
+  );
+  return held === undefined ? whenOpen(situation, steps) : blocked(heldUp(situation, held), steps);
+}
+
+/** With another quota members get new pods, in which it is tried again at once. */
+function heldUp({ cluster }: Situation, held: Obstacle): Obstacle {
+  const hasVolumes = cluster.status.storage?.kind === 'PersistentVolumeClaim';
+  const sooner = hasVolumes ? '; a larger spec.etcd.quotaBackendBytes ends it sooner' : '';
+  return { ...held, message: `etcd refuses writes: ${held.message}${sooner}` };
 }
 
 function disarming(situation: Situation): Step {
