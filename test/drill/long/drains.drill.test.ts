@@ -115,9 +115,10 @@ test('a machine comes back under its name with an empty disk: its member waits u
           ({ type, message }) => type === 'Healthy' && message?.includes('kubectl etcd replace'),
         ),
       );
-      await shell.run(`kubectl etcd replace ${at.name} ${member} --yes`);
+      const replacing = shell.run(`kubectl etcd replace ${at.name} ${member} --yes`);
       await poll(async () => (await status())?.awaitedApproval !== undefined);
       await shell.run(`kubectl etcd approve ${at.name} --yes`);
+      await replacing;
       await poll(allInPlace, { timeoutMs: 300_000 });
     },
     { ...RATE, lost: 1 },
