@@ -39,6 +39,7 @@ function stepsOf(world: OperatorWorld): Given {
     withdrawMembers: { kind: 'withdrawMembers', pods: [pod] },
     disarmNoSpace: { kind: 'disarmNoSpace', alarms: [id], members: [{ ...pod, id }] },
     stopMember: { kind: 'stopMember', member, uid: podUid, claimUid, purpose: 'hibernation', because },
+    expandClaim: { kind: 'expandClaim', claim: member, uid: claimUid, from: '1Gi', size: '9Gi' },
     labelClaim: { kind: 'labelClaim', claim: member, uid: claimUid, labels: { a: 'b' }, annotations: {} },
     labelPods: { kind: 'labelPods', pods: [{ ...pod, labels: { a: 'b' } }] },
     takeUpMembers: {

@@ -464,15 +464,27 @@ describe('volumes', LONG, () => {
   it('are never shrunk, and a claim that was looked at is distinguished from a later one', async () => {
     const world = await created(template('2Gi'));
     allow(world, true);
-    const [claim] = world.kube.all('PersistentVolumeClaim');
+    const refused = { type: 'PreconditionChanged' };
+    const uid = world.kube.all('PersistentVolumeClaim')[0]?.metadata.uid ?? '';
     const step = { kind: 'expandClaim', claim: 'example-0', from: '2Gi' } as const;
-    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '1Gi' });
+    await expect(world.perform({ ...step, uid, size: '1Gi' })).rejects.toMatchObject(refused);
+    await edit(world, template('3Gi'));
+    await expect(world.perform({ ...step, uid: 'another', size: '3Gi' })).rejects.toMatchObject(refused);
     expect(requested(world)).toEqual(['2Gi', '2Gi', '2Gi']);
-    await expect(world.perform({ ...step, uid: 'another', size: '3Gi' })).rejects.toMatchObject({
-      type: 'PreconditionChanged',
-    });
-    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '3Gi' });
-    await world.perform({ ...step, uid: claim?.metadata.uid ?? '', size: '3Gi' });
+    await world.perform({ ...step, uid, size: '3Gi' });
+    await expect(world.perform({ ...step, uid, size: '3Gi' })).rejects.toMatchObject(refused);
     expect(requested(world)).toEqual(['3Gi', '2Gi', '2Gi']);
+  });
+
+  it('are not enlarged to a size that was taken back before the step was tried again', async () => {
+    const world = await created(template('2Gi'));
+    allow(world, true);
+    await edit(world, template('200Gi'));
+    const { decision } = await world.look();
+    if (decision.kind !== 'operate') throw new Error(`${decision.kind} is decided`);
+    expect(decision.step).toMatchObject({ kind: 'expandClaim', size: '200Gi' });
+    await edit(world, template('20Gi'));
+    await expect(world.perform(decision.step)).rejects.toMatchObject({ type: 'PreconditionChanged' });
+    expect(requested(world)).toEqual(['2Gi', '2Gi', '2Gi']);
   });
 });

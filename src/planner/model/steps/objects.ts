@@ -72,7 +72,7 @@ export const OBJECT_STEPS = {
     readonly size: string;
   }>({
     timing: ACTION_TIMING,
-    plannedAgain: false,
+    plannedAgain: true,
     isolated: 'always',
     summary: ({ claim, from, size }) => `expand claim ${claim} from ${from} to ${size}`,
   }),
