@@ -63,6 +63,10 @@ export const EVENTS = {
       'Normal',
       'The free space in the file of a member was given back to the file system.',
     ],
+    RevisionLost: [
+      'Warning',
+      'A member reads a lower revision after its defragmentation than before: it may have lost writes that were acknowledged.',
+    ],
     HistoryCompacted: ['Normal', 'The history of keys before a revision was removed, as a person approved.'],
     MemberWithdrawn: [
       'Warning',

@@ -14,6 +14,8 @@ export type FailureType =
   | 'InspectionFailed'
   /** A member refuses a write although its alarm of space was disarmed. */
   | 'WriteRefused'
+  /** A member reads a lower revision after its defragmentation than before. */
+  | 'RevisionLost'
   /** The members require a user that the operator is not. */
   | 'AuthenticationAsked'
   /** A backup cannot be made. */

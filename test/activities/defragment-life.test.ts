@@ -176,6 +176,45 @@ describe('a defragmentation', LONG, () => {
     });
   });
 
+  it('after which a member has lost a revision fails for good, and is said', async () => {
+    const world = await fragmented();
+    for (const member of MEMBERS)
+      Object.assign(processOf(world, member), { dbSize: 1.9 * GIB, dbFree: 1.5 * GIB });
+    const [etcd] = world.etcd.clusters;
+    if (etcd !== undefined) etcd.revision = 90;
+    world.etcd.defragmenting = ({ cluster }) => void (cluster.revision -= 3);
+    await edit(world, { maintenance: { defragment: {} } });
+    await expect(world.drive({}, { failure: true })).rejects.toMatchObject({
+      type: 'RevisionLost',
+      nonRetryable: true,
+      message: expect.stringMatching(
+        /^example-\d reads revision 87 after its defragmentation, and read 90 before: it may have lost writes that were acknowledged\. .*docs\/operations\/corruption\.md/,
+      ) as string,
+    });
+    expect(world.events.at(-1)).toMatchObject({ type: 'Warning', reason: 'RevisionLost' });
+  });
+
+  it('after which a member has lost a revision is not tried again unseen: Progressing says why it failed', async () => {
+    const world = await fragmented();
+    const [etcd] = world.etcd.clusters;
+    if (etcd !== undefined) etcd.revision = 90;
+    world.etcd.defragmenting = ({ cluster }) => {
+      cluster.revision -= 3;
+      world.etcd.defragmenting = () => {};
+    };
+    const said: string[] = [];
+    world.kube.intercept(({ verb, kind, body }) => {
+      if (verb !== 'get' && kind === 'EtcdCluster') said.push(JSON.stringify(body ?? ''));
+    });
+    const users = new Users(world);
+    users.ask('defragment', 'example-1');
+    await users.run();
+    await users.run();
+    expect(
+      said.filter(text => text.includes('reads revision 87') && text.includes('"Progressing"')),
+    ).not.toEqual([]);
+  });
+
   it('ends the same when the operator is killed at any of its calls', async () => {
     const undisturbed = await fragmented();
     const start = undisturbed.calls;

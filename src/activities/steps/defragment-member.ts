@@ -5,7 +5,7 @@ import { hasMuchFree } from '../../planner/checks/space.ts';
 import { onMember } from '../cluster/leader.ts';
 import { begunNow } from '../observe/pod-facts.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
-import { preconditionChanged } from '../runtime/failures.ts';
+import { finalFailure, preconditionChanged } from '../runtime/failures.ts';
 import { POD } from '../runtime/kinds.ts';
 import { withMemberSlot } from '../runtime/member-slot.ts';
 import { withdraw } from './admit-members.ts';
@@ -34,9 +34,10 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
     const freed = await onMember(deps, situation, {
       member: name,
       ask: member =>
-        defragmented(member, step.id, () =>
-          note({ [ANNOTATION_DEFRAGMENTATION_BEGUN]: begunNow(runs, deps.now()) ?? null }),
-        ),
+        defragmented(member, step.id, {
+          begins: () => note({ [ANNOTATION_DEFRAGMENTATION_BEGUN]: begunNow(runs, deps.now()) ?? null }),
+          lost: revisionLost,
+        }),
     });
     await note({
       [ANNOTATION_DEFRAGMENTED]: new Date(deps.now()).toISOString(),
@@ -49,14 +50,29 @@ export const defragmentMember: Perform<'defragmentMember'> = async (deps, ref, s
     await deps.kube.patch(at, { metadata: { uid, annotations } }, { type: 'merge' });
   }
 
+  /** Tried again it would take the lower one for what was before: an event stays. */
+  function revisionLost(after: string, before: string): Error {
+    const message =
+      `${name} reads revision ${after} after its defragmentation, and read ${before} before: it may have lost writes that were acknowledged. ` +
+      `Compare the data of the members, and request the replacement of ${name} if it differs from the others (docs/operations/corruption.md)`;
+    recordClusterEvent(deps, ref, { reason: 'RevisionLost', message });
+    return finalFailure('RevisionLost', message);
+  }
+
   async function hasOthers(): Promise<boolean> {
     const { items } = await deps.kube.list(POD, { namespace, labelSelector: `${LABEL_CLUSTER}=${ref.name}` });
     return items.length > 1;
   }
 };
 
+interface Notes {
+  readonly begins: () => Promise<void>;
+  /** The failure that a revision was lost. */
+  readonly lost: (after: string, before: string) => Error;
+}
+
 /** @returns the result, for users */
-async function defragmented(member: EtcdMember, id: string, begins: () => Promise<void>): Promise<string> {
+async function defragmented(member: EtcdMember, id: string, { begins, lost }: Notes): Promise<string> {
   // Answers only after what an earlier attempt has begun.
   const { revision } = await member.linearizableRead();
   const before = await member.status();
@@ -69,8 +85,7 @@ async function defragmented(member: EtcdMember, id: string, begins: () => Promis
   await member.defragment(before.dbSize);
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   const [after, read] = [await member.status(), await member.linearizableRead()];
-  if (BigInt(read.revision) < BigInt(revision))
-    throw new Error(`revision ${read.revision} after the defragmentation, ${revision} before`);
+  if (BigInt(read.revision) < BigInt(revision)) throw lost(read.revision, revision);
   return `the file has ${mebibytes(after.dbSize)}, ${mebibytes(before.dbSize)} before; it took ${seconds} s`;
 }
 
