@@ -166,9 +166,9 @@ describe('hashes that were compared', LONG, () => {
     for (const process of world.etcd.clusters[0]?.processes ?? [])
       process.corrupt = process.name === 'example-1';
     await compare({ world, slow });
-    expect((await world.look()).decision).toMatchObject({
-      step: { kind: 'withdrawMembers', pods: [{ name: 'example-1' }] },
-    });
+    expect(await stepOf(world)).toMatchObject({ kind: 'moveLeader', from: 'example-1' });
+    await world.perform(await stepOf(world));
+    expect(await stepOf(world)).toMatchObject({ kind: 'withdrawMembers', pods: [{ name: 'example-1' }] });
     await world.perform(await stepOf(world));
     expect((await world.look()).decision).toMatchObject({ kind: 'blocked', reason: 'CorruptMember' });
     expect(slow.asked).toBe(3);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ANNOTATION_EVIDENCE,
   ANNOTATION_KEPT_UNTIL,
+  CLIENTS_ADMITTED,
   CLIENTS_WITHDRAWN,
   LABEL_CLIENTS,
 } from '../../src/api/names.ts';
@@ -130,6 +131,41 @@ describe('a member whose data differs', LONG, () => {
     });
     await world.drive({}, { failure: true }).catch(() => undefined);
     expect(voters(world)).toContain('example-2');
+  });
+
+  it('leads no longer as soon as it is found, before its replacement is approved', async () => {
+    const world = await created();
+    world.now += 60_000;
+    const first = leader(world);
+    spoil(world, first);
+    world.now += DAY_MS;
+    await world.run();
+    expect(condition(world, 'Progressing')).toMatchObject({ reason: 'AwaitingApproval' });
+    expect(voters(world)).toContain(first);
+    expect(leader(world)).not.toBe(first);
+    expect(world.cluster.status.history?.map(({ type, outcome }) => `${type} ${outcome}`)).toContain(
+      'moveLeader Succeeded',
+    );
+  });
+
+  it('is said to be led to when something puts its label back', async () => {
+    const world = await spoiled();
+    world.now += DAY_MS;
+    const step = await world.runUntil('withdrawMembers');
+    let isChanged = false;
+    world.kube.intercept(call => {
+      if (call.name !== 'example-2') return;
+      if (isChanged)
+        world.kube.mutate(world.pod('example-2'), ({ metadata }) => {
+          metadata.labels = { ...metadata.labels, [LABEL_CLIENTS]: CLIENTS_ADMITTED };
+        });
+      isChanged ||= call.verb === 'patch';
+    });
+    await expect(world.perform(step)).rejects.toMatchObject({
+      type: 'ChangedBack',
+      message: expect.stringContaining('something reverts the change, such as an admission webhook'),
+    });
+    expect(world.events.map(({ reason }) => reason)).not.toContain('MemberWithdrawn');
   });
 
   it('ends the same when the operator is killed at any of its calls', async () => {

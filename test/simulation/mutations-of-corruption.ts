@@ -1,8 +1,10 @@
 /** Guards of what is done about members whose data differs that are taken away: see mutations.ts. */
-import { isFresh } from '../../src/planner/checks/corruption.ts';
+import { doubtfulOf, isFresh, mayDiffer } from '../../src/planner/checks/corruption.ts';
 import { judged } from '../../src/planner/checks/data-verdict.ts';
 import { othersAreHealthy } from '../../src/planner/operations/membership/corrupt.ts';
 import { unexplainedAlarms } from '../../src/planner/operations/compare-data/index.ts';
+import { isNonBlockingFailure } from '../../src/planner/checks/failed-steps.ts';
+import { planCorruptLeader } from '../../src/planner/operations/move-leader/index.ts';
 import { quorumSurvivesRemoval } from '../../src/planner/checks/preflight.ts';
 import { instead, type Mutation, returns, without } from './mutation.ts';
 
@@ -36,5 +38,21 @@ export const CORRUPTION_MUTATIONS: readonly Mutation[] = [
       return verdict.kind === 'differs' ? { kind: 'equal' } : verdict;
     }),
     returns(unexplainedAlarms, []),
+  ),
+  without(
+    'a leader whose data differs goes on leading',
+    'theLeaderDiffers',
+    returns(planCorruptLeader, undefined),
+  ),
+  without(
+    'a member whose data differs may be handed the leadership',
+    'theLeaderIsEvictedWhileAMemberDiffers',
+    returns(mayDiffer, false),
+  ),
+  without('a majority is believed whatever was found before', 'whatDiffersSpreads', returns(doubtfulOf, [])),
+  without(
+    'all waits for clients to be led away',
+    'clientsCannotBeLedAway',
+    returns(isNonBlockingFailure, false),
   ),
 ];

@@ -43,6 +43,21 @@ export function suspectsOf(situation: Situation): readonly string[] {
   return recordOf(situation)?.suspects ?? [];
 }
 
+/** Whether its data is not that of the majority, or was found to differ since all last held the same: nobody is to get theirs from it. */
+export function mayDiffer(situation: Situation, { id }: MemberView): boolean {
+  const verdict = verdictOf(situation);
+  const differing = verdict.kind === 'differs' ? verdict.differing : [];
+  return suspectsOf(situation).includes(id) || differing.some(view => view.id === id);
+}
+
+/**
+ * Those of the majority that were found to differ since all last held the same. A follower that lacks much of the log is filled by the leader, so
+ * that what was one member is two of three: a majority with such a member may be the one that is wrong.
+ */
+export function doubtfulOf(situation: Situation, majority: readonly MemberView[]): readonly MemberView[] {
+  return majority.filter(({ id }) => suspectsOf(situation).includes(id));
+}
+
 /** The last comparison, as it is remembered after this pass. */
 export const recordOf = once((situation): DataComparison | undefined => {
   const { dataComparison: before } = situation.cluster.status;

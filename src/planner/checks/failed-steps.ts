@@ -17,7 +17,8 @@ export function isSkipped({ failed }: WorkflowState, { operation, step }: Work):
 /** Whether what failed lately is something that nothing depends on. */
 export function isNonBlockingFailure({ failed }: Pick<WorkflowState, 'failed'>): boolean {
   const { isolated } = traitsOf(failed?.step ?? '') ?? {};
-  return isolated === 'always' || (isolated === 'inRepair' && failed?.operation === 'repairCluster');
+  if (isolated === 'inRepair') return failed?.operation === 'repairCluster';
+  return isolated === 'always' || (isolated === 'byItself' && failed?.operation === 'moveLeader');
 }
 
 /** Whether this step waits for its back-off: it failed itself, or a step of its operation that others depend on did. */

@@ -32,7 +32,7 @@ export function done(message: string): Judgement {
 
 interface OfMember {
   /** What speaks against it, or that it is done already; undefined: it can be taken on. */
-  readonly begin?: (view: MemberView) => Judgement | undefined;
+  readonly begin?: (view: MemberView, situation: Situation) => Judgement | undefined;
   /** `view`: the member, undefined when it is none any more. Undefined: it continues. */
   readonly progress: (
     situation: Situation,
@@ -44,13 +44,13 @@ interface OfMember {
 /** How requests about one voter are judged: while a quorum lists the members, and until a restore replaces them. */
 export function aboutVoter({ begin, progress }: OfMember): RequestRow {
   return {
-    begin(_situation, view) {
+    begin(situation, view) {
       if (view === undefined) return refused('the request names no member');
       const { name, id } = view;
       if (!view.ours) return refused(`${name} was added manually, and the operator does not change it`);
       if (view.isLearner)
         return refused(`${name} is a learner: the operator promotes it, or removes it after an abort`);
-      return begin?.(view) ?? [id];
+      return begin?.(view, situation) ?? [id];
     },
     progress(situation, request, ids) {
       const { cluster, membership, members } = situation;

@@ -14,7 +14,7 @@ import { defragmentMembers, planDefragmentation, planHeldDefragmentation } from 
 import { deleteCluster, planDeletion } from './delete/index.ts';
 import { hibernateCluster, planHibernation, planRefusedHibernation, wakeCluster } from './hibernate/index.ts';
 import { continueRemoval, planMembership, replaceMember, scaleCluster } from './membership/index.ts';
-import { moveLeader, planHandOver, planMoveLeader } from './move-leader/index.ts';
+import { moveLeader, planCorruptLeader, planHandOver, planMoveLeader } from './move-leader/index.ts';
 import { planRecovery, recoverQuorum } from './recover/index.ts';
 import { planRepair, planNameConflicts, planUnstartedMembers } from './repair/index.ts';
 import { repairCluster } from './repair/operation.ts';
@@ -84,6 +84,8 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planHibernation,
   // A leader whose pod is being deleted has only seconds for it.
   planHandOver,
+  // Members that come back, or join, may be filled by the leader: not by one whose data differs.
+  planCorruptLeader,
   // Clients of a member whose data differs read what was never written.
   planWithdrawal,
   // Repair would start the member that an upgrade stopped with the former version. It does nothing while a lost

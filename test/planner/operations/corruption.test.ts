@@ -6,6 +6,7 @@ import type { HashFact, Observation } from '../../../src/planner/model/observati
 import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
 import { differingPods } from '../../../src/planner/operations/compare-data/index.ts';
 import { comparison } from '../../../src/planner/operations/membership/corrupt.ts';
+import { moveLeader } from '../../../src/planner/operations/move-leader/index.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { observedMembers } from '../../../src/planner/report/members.ts';
 import { statusOf } from '../../../src/planner/report/status.ts';
@@ -41,6 +42,7 @@ interface Given {
   readonly status?: Partial<EtcdClusterStatus>;
   readonly now?: string;
   readonly clients?: readonly string[];
+  readonly deleting?: readonly string[];
 }
 
 function world({
@@ -53,6 +55,7 @@ function world({
   status = {},
   now = NOW,
   clients = [],
+  deleting = [],
 }: Given): Observation {
   const names = namesOf(hashes.length);
   const leaderId = idOf(names[leader] ?? '');
@@ -97,6 +100,7 @@ function world({
         aPod({
           name,
           readyChangedAt: Date.parse('2026-01-01T00:00:00Z'),
+          deleting: deleting.includes(name),
           ...(clients.includes(name) && { clients: 'withdrawn' as const }),
           ...(hashes[index] === 'refuses' && { ready: false, trouble: REFUSAL }),
         }),
@@ -246,6 +250,187 @@ describe('one member whose data differs from that of the two others', () => {
     expect(decided({ ...AWAY, spec: { size: 5 } })).toMatchObject({
       kind: 'blocked',
       reason: 'CorruptMember',
+    });
+  });
+});
+
+/** What was found two hours ago: example-0 differs. */
+const FOUND: NonNullable<EtcdClusterStatus['dataComparison']> = {
+  comparedAt: '2026-11-21T08:00:00Z',
+  revision: '70',
+  suspects: ['a0'],
+  members: namesOf(3).map((name, index) => ({
+    name,
+    id: idOf(name),
+    hash: index === 0 ? 'b' : 'a',
+    compactRevision: '5',
+  })),
+};
+
+describe('the leadership while a member differs', () => {
+  const withoutClients = { hashes: ['b', 'a', 'a'], clients: ['example-0'] };
+
+  it('goes to one of the majority when the pod of the leader is deleted', () => {
+    expect(decided({ ...withoutClients, leader: 1, deleting: ['example-1'] })).toMatchObject({
+      operation: 'moveLeader',
+      step: { kind: 'moveLeader', from: 'example-1', to: 'example-2' },
+    });
+  });
+
+  it('goes to nobody who was found to differ before, also when that is all that is known', () => {
+    const given = { ...withoutClients, fresh: false, leader: 1, status: { dataComparison: FOUND } };
+    expect(decided({ ...given, deleting: ['example-1'] })).toMatchObject({ step: { to: 'example-2' } });
+    const alone = { ...given, deleting: ['example-1', 'example-2'] };
+    expect(steps(alone)).not.toContain('moveLeader');
+    const unknown = { ...given, clients: [], status: { dataComparison: { ...FOUND, members: [] } } };
+    expect(decided({ ...unknown, deleting: ['example-1'] })).toMatchObject({ step: { to: 'example-2' } });
+  });
+
+  it('is handed to one of the majority at once by a leader that differs, before anything is approved', () => {
+    const given = { ...withoutClients, clients: [] };
+    expect(decided(given)).toMatchObject({
+      operation: 'moveLeader',
+      step: { kind: 'moveLeader', from: 'example-0', to: 'example-1', toId: 'a1' },
+    });
+    expect(decided({ ...given, alarms: [CORRUPT('a0')] })).toMatchObject({ step: { to: 'example-1' } });
+    expect(decided({ ...given, deleting: ['example-1'] })).toMatchObject({ step: { to: 'example-2' } });
+  });
+
+  it('stays where it is while nobody of the majority is well and stays', () => {
+    const given = { hashes: ['b', 'a', 'a'], deleting: ['example-1', 'example-2'] };
+    expect(decided(given)).toMatchObject({ step: { kind: 'withdrawMembers' } });
+  });
+
+  it('keeps nothing else waiting when it cannot be handed over, or when that was aborted', () => {
+    const given = { hashes: ['b', 'a', 'a'] };
+    const failed = { operation: 'moveLeader', step: 'moveLeader', message: 'timeout' } as const;
+    expect(decided(given, { failed: { ...failed, retryAt: 0 } })).toMatchObject({
+      step: { kind: 'withdrawMembers', plannedUpon: { failed: {} } },
+    });
+    const aborted = { operation: 'moveLeader', generation: world(given).cluster.generation, by: 'ana' };
+    expect(decided(given, { aborted } as WorkflowState)).toMatchObject({ step: { kind: 'withdrawMembers' } });
+  });
+
+  it('is not asked for of a member that differs', () => {
+    const given = world({ ...withoutClients, leader: 1 });
+    const view = situationOf(given, {}).members[0]!;
+    expect(moveLeader.request.begin(situationOf(given, {}), view)).toMatchObject({
+      outcome: 'refused',
+      message: 'example-0 cannot become the leader: its data differs, or was found to differ before',
+    });
+    const request = { id: 1, kind: 'moveLeader', target: 'example-0', by: 'ana' } as const;
+    expect(moveLeader.request.progress(situationOf(given, {}), request, ['a0'])).toMatchObject({
+      outcome: 'refused',
+    });
+  });
+});
+
+describe('a majority with a member that was found to differ before', () => {
+  const flipped = {
+    hashes: ['b', 'b', 'a'],
+    clients: ['example-2'],
+    spec: BY_POLICY,
+    status: { dataComparison: FOUND },
+  };
+
+  it('is not believed by policy: a person is asked, and told why', () => {
+    expect(decided(flipped)).toMatchObject({
+      kind: 'blocked',
+      reason: 'CorruptMember',
+      message: expect.stringContaining(
+        'example-0 is of the majority and was found to differ before, so the majority may be wrong: approve only if example-2 is wrong; otherwise have example-0 replaced',
+      ),
+      consent: { operation: 'replaceMember', ids: ['a2'] },
+    });
+  });
+
+  it('is believed when a person approves, and the leader that goes hands over', () => {
+    expect(decided(flipped, approved('a2'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-2' },
+    });
+    expect(decided({ ...flipped, leader: 2 }, approved('a2'))).toMatchObject({
+      operation: 'replaceMember',
+      step: { kind: 'moveLeader', from: 'example-2', to: 'example-1' },
+    });
+  });
+
+  it('does not get the leadership from the one that may be right', () => {
+    expect(steps({ ...flipped, leader: 2 })).not.toContain('moveLeader');
+  });
+
+  it('loses that member when a person names it, and no other one of the majority', () => {
+    expect(decided({ ...flipped, leader: 1 }, replace('example-0'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-0', replacement: 'Corrupt' },
+    });
+    expect(steps(flipped, replace('example-0'))).toEqual(['moveLeader', 'removeMember']);
+    expect(decided(flipped, replace('example-1'))).toMatchObject({ kind: 'blocked', reason: 'DataDiffers' });
+  });
+});
+
+describe('a member off which clients cannot be led', () => {
+  const failed = {
+    failed: {
+      operation: 'compareData',
+      step: 'withdrawMembers',
+      message: 'an admission webhook refuses it',
+      retryAt: Date.parse(NOW) + 5_000,
+    },
+  } as const;
+
+  it('does not keep a member without a pod from being started', () => {
+    const seen = world({});
+    const pods = seen.pods.filter(({ name }) => name !== 'example-1');
+    const { 'example-1': _, ...probes } = seen.probes;
+    expect(plan({ ...seen, pods, probes }, failed)).toMatchObject({
+      operation: 'repairCluster',
+      step: { kind: 'restartMember', member: 'example-1', plannedUpon: failed },
+    });
+  });
+
+  it('is replaced all the same', () => {
+    expect(decided({ spec: BY_POLICY }, failed)).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-2' },
+    });
+  });
+});
+
+describe('of five, one that etcd refuses to start and another that does not answer', () => {
+  const found = {
+    ...FOUND,
+    suspects: ['a4'],
+    triedAt: BEFORE,
+    members: namesOf(5).map((name, index) => ({
+      name,
+      id: idOf(name),
+      hash: index === 4 ? 'b' : 'a',
+      compactRevision: '5',
+    })),
+  };
+  const given = {
+    hashes: ['a', 'a', 'a', 'silent', 'refuses'],
+    clients: ['example-4'],
+    status: { dataComparison: found },
+  };
+
+  it('are a reason to compare the others once, and then every hour', () => {
+    const fresh = { ...given, fresh: false };
+    const { triedAt: _, ...untried } = found;
+    expect(steps({ ...fresh, status: { dataComparison: untried } })).toEqual(['compareKeys']);
+    expect(steps(fresh)).not.toEqual(['compareKeys']);
+    expect(decided(fresh, approved('a4'))).toMatchObject({ kind: 'blocked', reason: 'MembersUnhealthy' });
+    expect(steps({ ...fresh, now: '2026-11-21T10:59:30Z' })).toEqual(['compareKeys']);
+  });
+
+  it('are both replaced: the one that lost its volume first, then the other when that is approved', () => {
+    const seen = world(given);
+    const isThere = ({ name }: { readonly name: string }) => name !== 'example-3';
+    const lost = { ...seen, pods: seen.pods.filter(isThere), claims: seen.claims.filter(isThere) };
+    expect(plan(lost, approved('a4'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-3', replacement: 'Lost' },
+    });
+    const back = { ...given, hashes: ['a', 'a', 'a', 'a', 'refuses'] };
+    expect(decided(back, approved('a4'))).toMatchObject({
+      step: { kind: 'removeMember', member: 'example-4', replacement: 'Corrupt' },
     });
   });
 });

@@ -143,6 +143,7 @@ export const OBJECT_STEPS = {
   withdrawMembers: row<{ readonly pods: readonly NamedObject[] }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
+    isolated: 'always',
     summary: ({ pods }) => `lead clients away from ${namesOf(pods)}: the data differs`,
   }),
   /** Clients are led to these pods again. */

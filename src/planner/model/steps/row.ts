@@ -59,9 +59,9 @@ export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
   readonly plannedAgain: PlannedAgain;
   /**
    * Nothing depends on it: when it fails, others go on until it is tried again. `inRepair`: only of a cluster that lives; what is created
-   * or restored waits for it.
+   * or restored waits for it. `byItself`: only where it is all that its operation does; what comes after it in another one waits for it.
    */
-  readonly isolated?: 'always' | 'inRepair';
+  readonly isolated?: 'always' | 'inRepair' | 'byItself';
   /** By it a member comes, or comes back. */
   readonly bringsMembers?: true;
   /** It stops a member, or starts its container again. */

@@ -39,10 +39,13 @@ export function isUrgent(situation: Situation): boolean {
   if (record === undefined || last === undefined || last > situation.now) return true;
   const known = record.alarms ?? [];
   const isNew = corruptAlarms(situation).some(id => !known.includes(id));
-  const isRefused = votersOf(situation).some(
-    view =>
-      refusesToStart(view) && record.members.some(({ id, hash }) => id === view.id && hash !== undefined),
-  );
+  // Not where the others were compared since, but for one that did not answer: it would not come about this time either.
+  const isRefused =
+    record.triedAt === undefined &&
+    votersOf(situation).some(
+      view =>
+        refusesToStart(view) && record.members.some(({ id, hash }) => id === view.id && hash !== undefined),
+    );
   // One that is ready again is another process, maybe on other data.
   const isBack = votersOf(situation).some(
     ({ pod }) => pod?.ready === true && (pod.readyChangedAt ?? 0) > last,

@@ -82,7 +82,8 @@ export function planComparison(situation: Situation): Decision | undefined {
   return first === undefined ? undefined : operate(OPERATION, [first]);
 }
 
-function isConcerned(situation: Situation): boolean {
+/** Whether anything is done about members that differ: the cluster lives, and no restore takes its place. */
+export function isConcerned(situation: Situation): boolean {
   return isFormed(situation) && restoreUnderWay(situation.cluster) === undefined;
 }
 

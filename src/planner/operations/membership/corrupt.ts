@@ -4,9 +4,9 @@
  */
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { consentTo } from '../../checks/consent.ts';
-import { isFresh, sidesText, verdictOf } from '../../checks/corruption.ts';
+import { doubtfulOf, isFresh, sidesText, verdictOf } from '../../checks/corruption.ts';
 import { refusesToStart, type Verdict, votersOf } from '../../checks/data-verdict.ts';
-import { successorOf } from '../../checks/next-leader.ts';
+import { mostLevel, successorOf } from '../../checks/next-leader.ts';
 import { noForeignMembers, noPodTerminating, quorumSurvivesRemoval } from '../../checks/preflight.ts';
 import { isHealthy, type MemberView, withoutCorrupt } from '../../model/member-view.ts';
 import { identify } from '../../model/steps/row.ts';
@@ -29,8 +29,9 @@ export function planCorruptMember(
   views: readonly MemberView[],
   checks: Replacing,
 ): Decision | undefined {
-  const verdict = verdictOf(situation);
-  if (verdict.kind !== 'differs' && verdict.kind !== 'undecided') return undefined;
+  const found = verdictOf(situation);
+  if (found.kind !== 'differs' && found.kind !== 'undecided') return undefined;
+  const verdict = saidByPerson(situation, found);
   const candidate = candidateOf(verdict, memberToReplace(situation));
   if (candidate === undefined) return planOfMajority(situation, verdict);
   const removal = removalOf(situation, views, { view: candidate, verdict });
@@ -42,6 +43,14 @@ export function planCorruptMember(
   if (obstacle !== undefined) return blocked(obstacle, [removal]);
   const tooMany = checks.tooManyThisHour(situation, candidate);
   return whenAllowed(situation, verdict, { candidate, removal, tooMany });
+}
+
+/** A person who names one of the majority that was found to differ before says that the majority is wrong: then it decides nothing. */
+function saidByPerson(situation: Situation, verdict: Differing): Differing {
+  if (verdict.kind === 'undecided') return verdict;
+  const asked = memberToReplace(situation);
+  const isDoubted = doubtfulOf(situation, verdict.majority).some(({ id }) => id === asked?.id);
+  return isDoubted ? { kind: 'undecided', sides: verdict.sides } : verdict;
 }
 
 /** Somebody asked to have one replaced that is right. */
@@ -67,9 +76,11 @@ function whenAllowed(situation: Situation, verdict: Differing, removing: Removal
   const steps = prepared(situation, verdict, removing);
   const isAsked = candidate.id === memberToReplace(situation)?.id;
   if (isAsked || isByPolicy(situation, verdict, tooMany)) return operate(OPERATION, steps);
+  const found = `${candidate.name} does not have the data of the others, ${sidesText(situation, verdict.sides)}; it would be removed, its volume kept, and another member added`;
+  const doubt = doubtText(situation, verdict, candidate);
   const why = {
     reason: 'CorruptMember',
-    message: `${candidate.name} does not have the data of the others, ${sidesText(situation, verdict.sides)}; it would be removed, its volume kept, and another member added`,
+    message: [found, ...doubt].join('; '),
   } as const;
   const answer = consentTo(situation, { operation: OPERATION, ids: [candidate.id] }, why);
   if ('obstacle' in answer) return blocked(answer.obstacle, [removal]);
@@ -85,11 +96,27 @@ function candidateOf(verdict: Differing, asked: MemberView | undefined): MemberV
   return verdict.kind === 'differs' ? among.find(({ ours }) => ours) : undefined;
 }
 
-/** `repair.corruption`, unless so many members were replaced lately that something else is wrong. */
-function isByPolicy({ cluster }: Situation, verdict: Differing, tooMany: Obstacle | undefined): boolean {
+/**
+ * `repair.corruption`, unless so many members were replaced lately that something else is wrong, or one of the majority was found to differ
+ * before: what it holds may have come to the others by a snapshot of it.
+ */
+function isByPolicy(situation: Situation, verdict: Differing, tooMany: Obstacle | undefined): boolean {
   return (
-    verdict.kind === 'differs' && cluster.config.repair.corruption === 'Replace' && tooMany === undefined
+    verdict.kind === 'differs' &&
+    situation.cluster.config.repair.corruption === 'Replace' &&
+    tooMany === undefined &&
+    doubtfulOf(situation, verdict.majority).length === 0
   );
+}
+
+/** Why a person should look before the majority is believed. */
+function doubtText(situation: Situation, verdict: Differing, { name }: MemberView): readonly string[] {
+  const doubtful = verdict.kind === 'differs' ? doubtfulOf(situation, verdict.majority) : [];
+  if (doubtful.length === 0) return [];
+  const names = doubtful.map(view => view.name).join(', ');
+  return [
+    `${names} is of the majority and was found to differ before, so the majority may be wrong: approve only if ${name} is wrong; otherwise have ${names} replaced, with an EtcdRequest or kubectl etcd replace ${situation.cluster.name} MEMBER`,
+  ];
 }
 
 /** Those that are right, or may be, and the one that goes. */
@@ -148,7 +175,10 @@ function prepared(
   const rest = votersOf(situation)
     .filter(({ id }) => !bad.some(view => view.id === id))
     .map(withoutCorrupt);
-  const to = bad.some(({ leads }) => leads) ? successorOf(rest, candidate.name) : undefined;
+  // Where all of the others were found to differ before, a person has said that it is not they.
+  const next = () =>
+    successorOf(situation, candidate.name, { views: rest }) ?? mostLevel(rest, candidate.name);
+  const to = bad.some(({ leads }) => leads) ? next() : undefined;
   const from = bad.find(({ leads }) => leads)?.name ?? candidate.name;
   return [
     ...comparing(situation),

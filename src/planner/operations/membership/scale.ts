@@ -149,7 +149,7 @@ export function stepsToRemove(
   const { view, reason } = leaving;
   const { name: member, id } = view;
   const expected = views.map(each => each.id);
-  const to = view.leads ? successorOf(views, member) : undefined;
+  const to = view.leads ? successorOf(situation, member, { views }) : undefined;
   return [
     ...(to === undefined ? [] : [{ kind: 'moveLeader' as const, from: member, to: to.name, toId: to.id }]),
     ...stopFirst(situation, views, leaving),

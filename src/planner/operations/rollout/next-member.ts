@@ -43,7 +43,7 @@ export function whenGatesOpen(
 /** `waiting`: members that are themselves about to be stopped. Before the leader is stopped it hands over: an election would hold up clients for a second. */
 export function transferLeadership(situation: Situation, waiting: readonly string[], member: string): Step[] {
   if (!isLeader(situation, member)) return [];
-  const to = successorOf(situation.members, member, waiting);
+  const to = successorOf(situation, member, { waiting });
   return to === undefined ? [] : [{ kind: 'moveLeader', from: member, to: to.name, toId: to.id }];
 }
 
