@@ -62,7 +62,7 @@ export const DATA_OBSTACLES = {
   ],
   CorruptMember: [
     'A member does not have the data that a majority has, and its replacement waits for an approval.',
-    'Approve the replacement; the volume of the member is kept (docs/operations/corruption.md).',
+    'Approve the replacement, unless the message says that the majority may be wrong and it is; the volume of the member is kept (docs/operations/corruption.md).',
   ],
   DataUndecided: [
     'The members hold different data, and no majority has the same.',

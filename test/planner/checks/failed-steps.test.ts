@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Operation, StepKind } from '../../../src/planner/model/decision.ts';
 import type { Observation } from '../../../src/planner/model/observation.ts';
+import { hasFailed, isNonBlockingFailure } from '../../../src/planner/checks/failed-steps.ts';
 import { plan } from '../../../src/planner/plan.ts';
 import { aClaim, aMembership, aPod, aRunningCluster, namesOf, NOW } from '../../worlds/builders.ts';
 
@@ -45,6 +46,14 @@ describe('a pod whose labels may not be changed', () => {
       message: 'an admission webhook refuses it; the operator tries again',
     });
   });
+});
+
+it('a leadership that cannot be handed over holds up only the operation that it is a part of', () => {
+  expect(isNonBlockingFailure(failedWith('moveLeader', 'moveLeader'))).toBe(true);
+  const rollout = failedWith('moveLeader', 'rolloutCluster');
+  expect(isNonBlockingFailure(rollout)).toBe(false);
+  const stop = { kind: 'awaitMembers', members: ['example-0'] } as const;
+  expect(hasFailed(rollout, { operation: 'rolloutCluster', step: stop })).toBe(true);
 });
 
 describe('a certificate of a living cluster', () => {
