@@ -116,8 +116,9 @@ test('a machine comes back under its name with an empty disk: its member waits u
         ),
       );
       const replacing = shell.run(`kubectl etcd replace ${at.name} ${member} --yes`);
-      await poll(async () => (await status())?.awaitedApproval !== undefined);
-      await shell.run(`kubectl etcd approve ${at.name} --yes`);
+      const { operation, ids } = await poll(async () => (await status())?.awaitedApproval);
+      const named = `--operation ${operation} ${ids.map(id => `--id ${id}`).join(' ')}`;
+      await shell.run(`kubectl etcd approve ${at.name} ${named} --yes`);
       await replacing;
       await poll(allInPlace, { timeoutMs: 300_000 });
     },
