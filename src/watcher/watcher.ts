@@ -85,6 +85,7 @@ class ResourceWatcher implements Watcher {
       noWorkerAfterMs: this.#timings.noWorkerAfterMs,
       enqueue: (key, priority) => this.#enqueue(key, priority),
       recordEvent: deps.recordEvent,
+      isSynced: () => this.synced(),
       isYetToBegin: ({ key, isNew }) => isNew && !this.#creations.hasBegun(key),
       isOutdated: key =>
         this.#isCompared && refOf(key).kind === 'EtcdCluster' && !this.#monitor.areAsReported(key),

@@ -45,8 +45,8 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
     if (decision.kind !== 'operate') await rest(backup, host, host.now() + decision.nextLookSeconds * 1_000);
     else if (isHeldBack(backup, decision, host.now())) {
       await rest(backup, host, backup.retryAt);
-      // Something changed: what failed may succeed now.
-      backup.retryAt = undefined;
+      // Something changed: what failed may succeed now. A run that continues this one is held back, too.
+      if (backup.changed || host.now() >= (backup.retryAt ?? 0)) backup.retryAt = undefined;
     } else if (!(await operate(backup, host, decision))) return 'continueAsNew';
   }
 }

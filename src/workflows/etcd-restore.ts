@@ -92,7 +92,8 @@ export async function runRestore(restore: RestoreState, host: RestoreHost): Prom
         // A failure is shown at once, and tried again later, or when something changed.
         else {
           await rest(restore, host, restore.retryAt);
-          restore.retryAt = undefined;
+          // A run that continues this one is held back, too.
+          if (restore.changed || host.now() >= (restore.retryAt ?? 0)) restore.retryAt = undefined;
         }
         break;
       case 'refused':

@@ -86,7 +86,7 @@ export class FakeTemporal implements TemporalPort {
 
   async running(where: 'here' | 'elsewhere', abort: AbortSignal): Promise<readonly RunningWorkflow[]> {
     this.runningCalls += 1;
-    await this.#call('list', abort);
+    await this.#call(where, abort);
     return [...this.workflows].flatMap(([id, { running, uid }]) => {
       const taskQueue = this.elsewhere.get(uid) ?? 'etcd-operator';
       const isHere = taskQueue === 'etcd-operator';

@@ -10,11 +10,12 @@ import {
   abort,
   type BackupEnding,
   type BackupWork,
+  carriedBackup,
   newBackup,
   requestBackup,
 } from '../../src/workflows/backup/state.ts';
 import { runBackup } from '../../src/workflows/etcd-backup.ts';
-import { newRestore, resync, runRestore } from '../../src/workflows/etcd-restore.ts';
+import { carriedRestore, newRestore, resync, runRestore } from '../../src/workflows/etcd-restore.ts';
 import type { RunEnd } from '../../src/workflows/host.ts';
 import type { StepOutcome } from '../../src/workflows/operation.ts';
 import type { FailedPass, PassFailure } from '../../src/workflows/passes.ts';
@@ -187,6 +188,16 @@ describe('the workflow of a backup', () => {
     expect(world.started).toBe(3);
   });
 
+  it('hands the back-off to the run that continues it', async () => {
+    const { host, state, world } = await begun(operate('releaseBackup'));
+    world.finish({ operation: 'releaseBackup', outcome: 'failed', message: 'no' });
+    await host.settle();
+    host.length = 'long';
+    await host.settle();
+    expect(world.end).toBe('continueAsNew');
+    expect(carriedBackup(state).retryAt).toBe(host.time + 10_000);
+  });
+
   it('ends when the resource is gone', async () => {
     expect((await begun({ ...idle, decision: { kind: 'gone' } })).world.end).toBe('gone');
   });
@@ -249,6 +260,14 @@ describe('the workflow of a restore', () => {
       await host.advance(1);
       expect(world.performed).toBe(performed + 1);
     }
+  });
+
+  it('hands the back-off to the run that continues it', async () => {
+    const { host, state, world } = await begun(examine, { kind: 'failed', message: 'no' });
+    host.length = 'long';
+    await host.settle();
+    expect(world.end).toBe('continueAsNew');
+    expect(carriedRestore(state).retryAt).toBe(host.time + 10_000);
   });
 
   it('examines a refused backup again once after a resync', async () => {

@@ -4,6 +4,7 @@
  * the pod, and needs no right beyond those that members need. It is renewed while the work continues and free again soon after
  * its holder died.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ANNOTATION_MAINTENANCE } from '../../api/names.ts';
 import { timestamp } from '../../api/values/time.ts';
@@ -23,7 +24,7 @@ const CHECK_MS = 1_000;
 export interface MemberSlot {
   /** The pod of the member; undefined for a member that is not managed here: nobody else works on it for us. */
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
-  /** Who does the work, for users. One holder does one thing at a time. */
+  /** Who does the work, for users. One holder does one thing at a time: an attempt takes the slot of an earlier one, which was taken for dead. */
   readonly holder: string;
   /** Ends the waiting for the slot. */
   readonly signal: AbortSignal;
@@ -86,6 +87,8 @@ class Slot {
   readonly #deps: Pick<Dependencies, 'kube' | 'now'>;
   readonly #pod: NonNullable<MemberSlot['pod']>;
   readonly #holder: string;
+  /** Of this attempt: an earlier one of the same holder may still be at work, and end later. */
+  readonly #token = randomUUID();
   /** What another holder was last seen to have written, and when. Clocks differ: only our own is asked. */
   #seen: { readonly text: string; readonly at: number } | undefined;
 
@@ -114,7 +117,7 @@ class Slot {
   /** Throws `SlotTaken` when somebody else has taken it meanwhile, or it went with its pod. */
   async renew(): Promise<void> {
     const found = await this.#read();
-    if (found === undefined || recordOf(textOf(found)).holder !== this.#holder) {
+    if (found === undefined || !this.#isOurs(found)) {
       throw new SlotTaken(`the lock of ${this.#pod.name} was taken by another holder`);
     }
     await this.#write(found, this.#mine());
@@ -124,11 +127,14 @@ class Slot {
   async free(): Promise<void> {
     try {
       const found = await this.#read();
-      if (found !== undefined && recordOf(textOf(found)).holder === this.#holder)
-        await this.#write(found, null);
+      if (found !== undefined && this.#isOurs(found)) await this.#write(found, null);
     } catch {
       // It runs out.
     }
+  }
+
+  #isOurs(found: KubeObject): boolean {
+    return recordOf(textOf(found)).token === this.#token;
   }
 
   /** This very pod. */
@@ -145,7 +151,7 @@ class Slot {
   }
 
   #mine(): string {
-    return JSON.stringify({ holder: this.#holder, renewed: timestamp(this.#deps.now()) });
+    return JSON.stringify({ holder: this.#holder, token: this.#token, renewed: timestamp(this.#deps.now()) });
   }
 
   /** Only one of two writers who have read the same is let through: the resource version is in the patch. */
@@ -162,11 +168,11 @@ function textOf({ metadata }: KubeObject): string {
 }
 
 /** What cannot be read was not written by us, and holds until it is stale. */
-function recordOf(text: string): { readonly holder: string } {
+function recordOf(text: string): { readonly holder: string; readonly token?: unknown } {
   if (text === '') return { holder: '' };
   try {
-    const { holder } = JSON.parse(text) as { holder?: unknown };
-    return { holder: typeof holder === 'string' ? holder : 'somebody' };
+    const { holder, token } = JSON.parse(text) as { holder?: unknown; token?: unknown };
+    return { holder: typeof holder === 'string' ? holder : 'somebody', token };
   } catch {
     return { holder: 'somebody' };
   }

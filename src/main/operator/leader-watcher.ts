@@ -4,8 +4,11 @@ import type { Watcher } from '../../watcher/watcher-types.ts';
 export interface LeaderWatcherDeps {
   /** A watcher that has not begun yet. */
   readonly make: () => Watcher;
-  /** Before a watcher starts. Resolves in time, whatever comes of it. */
-  readonly prepare: () => Promise<void>;
+  /**
+   * Before a watcher starts, and beside one that goes on in another term: meanwhile another replica may have led. Resolves in time, whatever
+   * comes of it. What is left of it then is given up with the term.
+   */
+  readonly prepare: (term: AbortSignal, isResumed: boolean) => Promise<void>;
   readonly logger: { error(message: string, fields: Readonly<Record<string, unknown>>): void };
   /** Called when this replica begins and ceases to watch. */
   readonly onLeading: (isLeading: boolean) => void;
@@ -21,6 +24,8 @@ export class LeaderWatcher {
   readonly #deps: LeaderWatcherDeps;
   #watcher: Watcher | undefined;
   #isLeading = false;
+  /** Aborted when this replica leads no more. */
+  #term = new AbortController();
   #letGo: NodeJS.Timeout | undefined;
   #ending: Promise<void> = Promise.resolve();
   #final = false;
@@ -34,13 +39,14 @@ export class LeaderWatcher {
     this.#isLeading = true;
     clearTimeout(this.#letGo);
     if (this.#watcher === undefined) this.#start();
-    else this.#watcher.resume();
+    else this.#resume(this.#watcher);
     this.#deps.onLeading(true);
   }
 
   end(): void {
     if (!this.#isLeading) return;
     this.#isLeading = false;
+    this.#term.abort();
     this.#deps.onLeading(false);
     this.#watcher?.pause();
     this.#letGo = setTimeout(() => void this.#stop(), this.#deps.keepMs);
@@ -65,11 +71,22 @@ export class LeaderWatcher {
     return this.#watcher;
   }
 
+  #resume(watcher: Watcher): void {
+    watcher.resume();
+    void this.#prepare(true).catch((error: unknown) =>
+      this.#deps.logger.error('what precedes a watcher failed', { error }),
+    );
+  }
+
+  #prepare(isResumed: boolean): Promise<void> {
+    this.#term = new AbortController();
+    return this.#deps.prepare(this.#term.signal, isResumed);
+  }
+
   #start(): void {
     const watcher = this.#deps.make();
     this.#watcher = watcher;
-    void this.#deps
-      .prepare()
+    void this.#prepare(false)
       .then(() => {
         if (this.#watcher !== watcher) return undefined;
         if (this.#isLeading) return watcher.start();
@@ -82,6 +99,7 @@ export class LeaderWatcher {
 
   async #stop(): Promise<void> {
     clearTimeout(this.#letGo);
+    this.#term.abort();
     const ending = this.#watcher;
     this.#watcher = undefined;
     if (ending !== undefined) this.#ending = Promise.all([this.#ending, ending.stop()]).then(() => undefined);

@@ -49,11 +49,10 @@ export interface Watching {
 /** Becomes a candidate; without election, watches at once. */
 export function startWatching(config: Config, parts: WatchingParts): Watching {
   const { metrics, logger } = parts;
-  const closing = new AbortController();
   const watcher = new LeaderWatcher({
     make: () => watcherOf(config, parts),
-    prepare: () =>
-      endOtherGenerations(config, parts, { signal: closing.signal, late: () => watcher.renew() }),
+    prepare: (signal, isResumed) =>
+      endOtherGenerations(config, parts, { signal, isLate: isResumed, renew: () => watcher.renew() }),
     logger,
     onLeading: isLeading => metrics.leader(isLeading),
     keepMs: KEEP_MS,
@@ -70,10 +69,7 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
       leading: () => true,
       synced: () => watcher.current?.synced() ?? false,
       renewAll: () => watcher.renew(),
-      async stop() {
-        closing.abort();
-        await watcher.close();
-      },
+      stop: () => watcher.close(),
     };
   }
   const election = new LeaseElection({
@@ -92,7 +88,6 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
     synced: () => watcher.current?.synced() ?? false,
     renewAll: () => watcher.renew(),
     async stop() {
-      closing.abort();
       await watcher.close();
       await election.stop();
     },
@@ -103,26 +98,31 @@ export function startWatching(config: Config, parts: WatchingParts): Watching {
 const PREPARE_MS = 15_000;
 
 /**
- * Terminates the runs of other generations of the workflows' code. When Temporal is away, that is done when it is back: `late` then has
+ * Terminates the runs of other generations of the workflows' code. When Temporal is away, that is done when it is back: `renew` then has
  * every resource listed again, since what was sent to those runs is lost with them.
+ * @param term `signal`: ends it, since another replica leads; `isLate`: this one watches already
  */
 async function endOtherGenerations(
   { taskQueue }: Config,
   { client, logger }: WatchingParts,
-  { signal, late }: { readonly signal: AbortSignal; readonly late: () => void },
+  term: { readonly signal: AbortSignal; readonly isLate: boolean; readonly renew: () => void },
 ): Promise<void> {
+  const { signal, renew } = term;
+  let { isLate } = term;
   const options = {
     taskQueue,
     generation: ENGINE_GENERATION,
+    signal,
     pause: () => pause(1_000, undefined, { signal }),
   };
-  let isLate = false;
   const done = retryUntilDone(() => terminateOtherGenerations(client(), options), {
     signal,
     firstMs: 1_000,
     maxMs: 30_000,
-    onFailure: (error, waitMs) =>
-      logger.warn('workflows of other generations could not be listed and terminated', { error, waitMs }),
+    onFailure(error, waitMs) {
+      if (!signal.aborted)
+        logger.warn('workflows of other generations could not be listed and terminated', { error, waitMs });
+    },
   }).then(
     terminated => {
       if (terminated === 0) return;
@@ -130,9 +130,9 @@ async function endOtherGenerations(
         terminated,
         generation: ENGINE_GENERATION,
       });
-      if (isLate) late();
+      if (isLate) renew();
     },
-    // The operator ends.
+    // The operator ends, or leads no more.
     () => undefined,
   );
   await Promise.race([done, pause(PREPARE_MS, undefined, { ref: false })]);

@@ -5,6 +5,8 @@ import { GENERATION_ATTRIBUTE } from '../../api/values/engine-generation.ts';
 export interface GenerationOptions {
   readonly taskQueue: string;
   readonly generation: number;
+  /** Ends it: what is left belongs to another replica then. */
+  readonly signal?: AbortSignal;
   /** Between two listings. */
   readonly pause: () => Promise<void>;
 }
@@ -14,11 +16,11 @@ const MOST_LISTINGS = 30;
 
 /**
  * Terminates every run of another generation, and resolves when none is listed any more. Answers how many there were.
- * @throws Error when some are still listed in the end, and what Temporal's client throws
+ * @throws Error when some are still listed in the end, the reason of the signal, and what Temporal's client throws
  */
 export async function terminateOtherGenerations(
   client: Client,
-  { taskQueue, generation, pause }: GenerationOptions,
+  { taskQueue, generation, signal, pause }: GenerationOptions,
 ): Promise<number> {
   const isOther = `(${GENERATION_ATTRIBUTE} IS NULL OR ${GENERATION_ATTRIBUTE} != ${generation})`;
   const query = `TaskQueue = "${taskQueue}" AND ExecutionStatus = "Running" AND ${isOther}`;
@@ -30,6 +32,7 @@ export async function terminateOtherGenerations(
     if (runs.length === 0) return terminated.size;
     // Those of resources first: they would begin another operation in place of one that ends.
     for (const { workflowId, runId } of runs.toSorted((a, b) => a.workflowId.length - b.workflowId.length)) {
+      signal?.throwIfAborted();
       terminated.add(runId);
       await terminate(client.workflow.getHandle(workflowId, runId), generation);
     }

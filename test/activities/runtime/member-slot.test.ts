@@ -57,6 +57,44 @@ it('the second waits for the first, and a holder that died is not waited for lon
   expect(order.at(-1)).toBe('third begins');
 });
 
+it('an attempt that was taken for dead does not free the slot of the one that has replaced it', async () => {
+  const kube = withPod();
+  const deps = { kube, now: () => 0 };
+  const holder = 'EtcdBackup/shop/nightly';
+  const order: string[] = [];
+  const attempt = (name: string, of: string) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const done = withMemberSlot(deps, { pod: POD, holder: of, signal: NEVER }, async () => {
+      order.push(`${name} begins`);
+      begin();
+      await ended;
+      order.push(`${name} ends`);
+    });
+    return { begun, end, done };
+  };
+  const dead = attempt('dead', holder);
+  await dead.begun;
+  const living = attempt('living', holder);
+  await living.begun;
+  dead.end();
+  await dead.done;
+  const other = attempt('other', 'EtcdBackup/shop/hourly');
+  other.end();
+  // It asks once a second.
+  await new Promise(resolve => setTimeout(resolve, 50));
+  living.end();
+  await Promise.all([living.done, other.done]);
+  expect(order).toEqual([
+    'dead begins',
+    'living begins',
+    'dead ends',
+    'living ends',
+    'other begins',
+    'other ends',
+  ]);
+});
+
 it('a slot that is never free is not waited for after the signal', async () => {
   const kube = withPod();
   const deps = { kube, now: () => 0 };
@@ -157,10 +195,13 @@ describe('a slot whose renewal fails', () => {
     await done();
   });
 
-  it('is given up at once when another holder has it', async () => {
+  it.each([
+    ['another holder', 'another'],
+    ['another attempt of the same holder', 'me'],
+  ])('is given up at once when %s has it', async (_, holder) => {
     const kube = withPod();
     const { state, pass, done } = await working(kube);
-    await take(kube, 'another');
+    await take(kube, holder);
     await pass(9_000);
     expect(String(state.reason)).toContain('was taken by another holder');
     await done();

@@ -102,6 +102,30 @@ test('a watcher starts after what has to come before it, unless its term has end
   expect(log.at(-1)).toBe('w2 start');
 });
 
+test('what comes before a watcher is given up with the term, and done again in the next', async () => {
+  const terms: AbortSignal[] = [];
+  leader = new LeaderWatcher({
+    make: watcher,
+    prepare: async term => void terms.push(term),
+    logger: { error: () => {} },
+    onLeading: () => {},
+    keepMs: 60_000,
+  });
+  leader.begin();
+  await settle();
+  expect(terms.map(({ aborted }) => aborted)).toEqual([false]);
+  leader.end();
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true]);
+  leader.begin();
+  await settle();
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true, false]);
+  leader.renew();
+  await settle();
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true, true, false]);
+  await leader.close();
+  expect(terms.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+});
+
 test('after the close no term begins', async () => {
   leader.begin();
   await settle();

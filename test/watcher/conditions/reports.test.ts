@@ -71,7 +71,7 @@ describe('Temporal is away', () => {
   test('is not what a list of workflows shows that times out while Temporal answers other calls', async () => {
     const world = await running();
     const before = [example, quiet].map(ref => world.temporal.signals(ref).length);
-    world.temporal.failure = id => (id === 'list' ? grpcFailure(4) : undefined);
+    world.temporal.failure = id => (id === 'here' ? grpcFailure(4) : undefined);
     await world.clock.advance(180_000);
     expect(world.temporal.runningCalls).toBeGreaterThan(1);
     expect([example, quiet].map(ref => world.temporal.signals(ref).length)).toEqual(before);

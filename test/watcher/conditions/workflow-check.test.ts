@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { API_VERSION, workflowId } from '../../../src/api/names.ts';
 import { fault } from '../../fakes/kubernetes/kube.ts';
+import type { Changed } from '../../../src/workflows/messages/resource.ts';
 import { grpcFailure } from '../fakes.ts';
 import { Harness } from '../harness.ts';
 import { refTo } from '../objects.ts';
@@ -154,6 +155,34 @@ describe('a pass that is due while no worker asks for tasks for two minutes', ()
     await world.stop();
   });
 
+  test('is not said when only the question for the workers got no answer', async () => {
+    const world = await running();
+    await world.clock.advance(65_000);
+    edited(world);
+    world.temporal.failure = id => (id === 'pollers' ? grpcFailure(4) : undefined);
+    await world.clock.advance(300_000);
+    expect(world.conditions(example)['PassFailing']).toBeUndefined();
+    expect(world.events).toEqual([]);
+    await world.stop();
+  });
+
+  test('is still said when the workers cannot be asked for any more, or Temporal has forgotten them', async () => {
+    const world = await running();
+    silence(world);
+    edited(world);
+    await world.clock.advance(155_000);
+    expect(world.events).toHaveLength(1);
+    world.temporal.failure = id => (id === 'pollers' ? grpcFailure(4) : undefined);
+    await world.clock.advance(300_000);
+    world.temporal.up();
+    world.temporal.pollersNow = [];
+    await world.clock.advance(300_000);
+    expect(world.conditions(example)['PassFailing']).toMatchObject({ status: 'True' });
+    expect(world.withoutPass.get('EtcdCluster')).toBe(1);
+    expect(world.events).toHaveLength(1);
+    await world.stop();
+  });
+
   test('of a backup has no Available to say so', async () => {
     const world = await running();
     silence(world);
@@ -194,6 +223,56 @@ describe('a pass that is due while no worker asks for tasks for two minutes', ()
     });
     await world.stop();
   });
+});
+
+describe('a list of workflows that fails', () => {
+  test('of other task queues leaves what is known of this one, and what was known of them', async () => {
+    const world = await running();
+    world.temporal.elsewhere.set(quiet.uid, 'etcd-operator-before');
+    await world.clock.advance(155_000);
+    expect(world.conditions(quiet)['PassFailing']).toMatchObject({ reason: 'OtherTaskQueue' });
+    world.temporal.failure = id => (id === 'elsewhere' ? grpcFailure(4) : undefined);
+    world.temporal.problems.set(workflowId(example), ['category=WorkflowTaskFailed']);
+    await world.clock.advance(155_000);
+    expect(world.conditions(example)['WorkflowStuck']).toMatchObject({ status: 'True' });
+    expect(world.events).toHaveLength(1);
+    await world.stop();
+  });
+
+  test('twice in a row is logged, and every ten minutes has every resource looked at', async () => {
+    const world = await running();
+    await world.clock.advance(35_000);
+    world.temporal.failure = id => (id === 'here' ? grpcFailure(4) : undefined);
+    const before = world.temporal.signals(quiet).length;
+    const text = 'the workflows that run could not be listed';
+    await world.clock.advance(60_000);
+    expect(world.logger.text()).not.toContain(text);
+    await world.clock.advance(60_000);
+    expect(world.logger.text()).toContain(text);
+    await world.clock.advance(420_000);
+    expect(world.temporal.signals(quiet)).toHaveLength(before);
+    await world.clock.advance(60_000);
+    expect(world.temporal.signals(quiet)).toHaveLength(before + 1);
+    await world.clock.advance(540_000);
+    expect(world.temporal.signals(quiet)).toHaveLength(before + 1);
+    await world.clock.advance(60_000);
+    expect(world.temporal.signals(quiet)).toHaveLength(before + 2);
+    await world.stop();
+  });
+});
+
+test('a restore that was deleted while nobody watched has its workflow look once more', async () => {
+  const world = await running();
+  const refused = refTo('EtcdRestore', 'refused');
+  const [id, signals] = [workflowId(refused), [] as Changed[]];
+  world.temporal.workflows.set(id, { uid: refused.uid, running: true, started: 1, signals });
+  world.reflectors.syncedNow = false;
+  await world.clock.advance(65_000);
+  expect(signals).toEqual([]);
+  world.reflectors.syncedNow = true;
+  await world.clock.advance(300_000);
+  expect(signals).toEqual([{}]);
+  await world.stop();
 });
 
 test('a Temporal that cannot be asked for a minute leaves it open whether passes are made', async () => {
