@@ -1,15 +1,14 @@
 /**
  * The sources of a release that came before this checkout, for tests of what two releases do side by side: of the commit that
- * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit, else of the first commit of this engine
- * generation as long as no release of it has a tag. Without that commit (a clone without history), these sources with differences that a release may have: its options of
- * activities are others, and its workflows hand on a field that this checkout does not know.
+ * PREVIOUS_RELEASE names, else of the newest tag of a release before this commit. As long as no release has a tag, or in a clone without
+ * history, these sources with differences that a release may have: its options of activities are others, and its workflows hand on a
+ * field that this checkout does not know.
  */
 import { execFile } from 'node:child_process';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ENGINE_GENERATION } from '../../src/api/values/engine-generation.ts';
 
 const execute = promisify(execFile);
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -38,7 +37,7 @@ const DIFFERENCES: readonly (readonly [string, string, string])[] = [
 
 /** Puts them into an empty folder; answers what they are, for users. */
 export async function putPreviousSources(folder: string): Promise<string> {
-  const ref = process.env['PREVIOUS_RELEASE'] ?? (await tagBefore()) ?? (await untagged());
+  const ref = process.env['PREVIOUS_RELEASE'] ?? (await tagBefore());
   if (ref === undefined) await copyWithDifferences(folder);
   else await checkOut(ref, folder);
   return ref ?? 'these sources with differences';
@@ -49,16 +48,6 @@ async function tagBefore(): Promise<string | undefined> {
   const describe = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
   return execute('git', describe, { cwd: checkout }).then(
     ({ stdout }) => stdout.trim(),
-    () => undefined,
-  );
-}
-
-/** The first commit of this engine generation that came before this one: with an earlier one no workflow can be shared. */
-async function untagged(): Promise<string | undefined> {
-  const text = `ENGINE_GENERATION = ${ENGINE_GENERATION};`;
-  const log = ['log', '--reverse', '--format=%h', `-S${text}`, 'HEAD^', '--', 'src'];
-  return execute('git', log, { cwd: checkout }).then(
-    ({ stdout }) => stdout.split('\n')[0] || undefined,
     () => undefined,
   );
 }
