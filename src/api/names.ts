@@ -108,6 +108,8 @@ export const ANNOTATION_DATA_VERSION = `${GROUP}/data-version`;
 export const ANNOTATION_CLAIM_UID = `${GROUP}/claim-uid`;
 /** Of claims: the StorageClass that was asked for when it was made; another one may have been given. */
 export const ANNOTATION_STORAGE_CLASS = `${GROUP}/storage-class`;
+/** Of claims: the size that was asked for when it was made or enlarged; others may have made it larger. */
+export const ANNOTATION_STORAGE_SIZE = `${GROUP}/storage-size`;
 /** Of pods: who does something heavy to the member now, one at a time (activities/runtime/member-slot.ts). */
 export const ANNOTATION_MAINTENANCE = `${GROUP}/maintenance`;
 /** Of pods: when the operator last defragmented their member, RFC 3339. */

@@ -3,6 +3,7 @@ import { withDefaults } from '../api/defaults/etcd-cluster.ts';
 import {
   ANNOTATION_DATA_VERSION,
   ANNOTATION_STORAGE_CLASS,
+  ANNOTATION_STORAGE_SIZE,
   claimName,
   isReservedKey,
   memberLabels,
@@ -47,6 +48,7 @@ export function memberClaim(cluster: EtcdCluster, member: ClaimMember): Manifest
         ...withoutUndefined({
           [ANNOTATION_DATA_VERSION]: version,
           [ANNOTATION_STORAGE_CLASS]: spec?.storageClassName,
+          [ANNOTATION_STORAGE_SIZE]: requestedSize(spec),
         }),
       },
     },

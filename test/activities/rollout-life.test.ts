@@ -1,6 +1,6 @@
 /** Rollouts, edited objects and growing volumes from end to end on a world in memory. */
 import { describe, expect, it } from 'vitest';
-import { ANNOTATION_RENDERED } from '../../src/api/names.ts';
+import { ANNOTATION_RENDERED, ANNOTATION_STORAGE_SIZE } from '../../src/api/names.ts';
 import type { EtcdClusterSpec } from '../../src/api/schemas/types.ts';
 import type { KubeObject } from '../../src/kube/port.ts';
 import { condition, edit, watchDeletions } from '../worlds/living-cluster.ts';
@@ -474,6 +474,29 @@ describe('volumes', LONG, () => {
     await world.perform({ ...step, uid, size: '3Gi' });
     await expect(world.perform({ ...step, uid, size: '3Gi' })).rejects.toMatchObject(refused);
     expect(requested(world)).toEqual(['3Gi', '2Gi', '2Gi']);
+  });
+
+  it('note the size that was asked for, also when they are enlarged, and not what others make of it', async () => {
+    const world = await created(template('2Gi'));
+    allow(world, true);
+    const noted = () =>
+      world.kube
+        .all('PersistentVolumeClaim')
+        .map(({ metadata }) => metadata.annotations?.[ANNOTATION_STORAGE_SIZE]);
+    expect(noted()).toEqual(['2Gi', '2Gi', '2Gi']);
+    await edit(world, template('3Gi'));
+    await world.run();
+    expect(requested(world)).toEqual(['3Gi', '3Gi', '3Gi']);
+    expect(noted()).toEqual(['3Gi', '3Gi', '3Gi']);
+    const spec = { resources: { requests: { storage: '5Gi' } } };
+    await world.kube.as('kubectl').patch(world.claim('example-1'), { spec }, { type: 'merge' });
+    await world.run();
+    expect(noted()).toEqual(['3Gi', '3Gi', '3Gi']);
+    // What others have enlarged is theirs until the specification asks for it.
+    await edit(world, template('4Gi'));
+    await world.run();
+    expect(requested(world)).toEqual(['4Gi', '5Gi', '4Gi']);
+    expect(noted()).toEqual(['4Gi', '4Gi', '4Gi']);
   });
 
   it('are not enlarged to a size that was taken back before the step was tried again', async () => {

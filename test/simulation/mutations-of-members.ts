@@ -15,7 +15,7 @@ import { authorityComplaints, certificatesAreGood } from '../../src/planner/chec
 import { consentTo } from '../../src/planner/checks/consent.ts';
 import { lossOfClaim, saysEmpty } from '../../src/planner/checks/evidence.ts';
 import { hasRoom } from '../../src/planner/checks/space.ts';
-import { newVolumesFit } from '../../src/planner/checks/outdated-volumes.ts';
+import { newVolumesFit, volumeFault } from '../../src/planner/checks/outdated-volumes.ts';
 import { nextMemberMayGo, unequal } from '../../src/planner/checks/gates.ts';
 import { membersWithoutPod, usableClaim } from '../../src/planner/checks/missing-pods.ts';
 import { membersAreOurs } from '../../src/planner/checks/obstacles.ts';
@@ -359,6 +359,14 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     'a member that ends over its defragmentation is defragmented again at once',
     'defragmentationEndsItsMember',
     returns(heldBack, undefined),
+  ),
+  without(
+    'a volume that others made larger is taken for one that is larger than was asked for',
+    'smallerVolumesAreMadeLarger',
+    instead(
+      volumeFault,
+      original => (cluster, claim) => original(cluster, { ...claim, requestedSize: undefined }),
+    ),
   ),
   without(
     'the leader is defragmented before it has handed over',

@@ -91,6 +91,33 @@ export const volumeScenarios = {
     await scripted.rest();
   },
 
+  /** Something makes every new claim larger than was asked for: each member is replaced once, and not in a circle. */
+  async smallerVolumesAreMadeLarger(scripted: ScriptedWorld) {
+    await scripted.create({ size: 2, ...classed('standard') });
+    const old = scripted.voters().map(({ name }) => name);
+    const { kube } = scripted.world;
+    const enlarge = () => {
+      for (const claim of kube.all('PersistentVolumeClaim')) {
+        const { resources, ...spec } = claim['spec'] as { readonly resources: object };
+        if (JSON.stringify(resources).includes('4Gi'))
+          kube.change(claim, { spec: { ...spec, resources: { requests: { storage: '5Gi' } } } });
+      }
+    };
+    scripted.world.edit(classed('standard', '4Gi'));
+    await scripted.until('both were replaced', () => {
+      enlarge();
+      return (
+        recordedStorage(scripted).size === '4Gi' || scripted.voters().some(({ name }) => /[4-9]$/.test(name))
+      );
+    });
+    enlarge();
+    await scripted.rest();
+    const names = scripted.voters().map(({ name }) => name);
+    if (names.some(name => old.includes(name) || /[4-9]$/.test(name)))
+      throw new Breach(`${names.join(', ')} are the members: they were to be replaced once each`);
+    haveVolumes(scripted, 'standard', '5Gi');
+  },
+
   /** The members that are left stay, and the one that moved moves back. */
   async storageClassIsTakenBack(scripted: ScriptedWorld) {
     makeClass(scripted, 'fast');

@@ -11,6 +11,7 @@ import {
   ANNOTATION_REMOVAL,
   ANNOTATION_STOPPED,
   ANNOTATION_STORAGE_CLASS,
+  ANNOTATION_STORAGE_SIZE,
   isNameOfMember,
 } from '../../api/names.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
@@ -51,16 +52,20 @@ export function claimFacts(claim: KubeObject, cluster: Cluster): ClaimFacts {
   };
 }
 
-/** Its classes, and the StorageClass that was asked for. */
+/** Its classes, and the StorageClass and the size that were asked for. */
 function classOf({
   metadata,
   spec,
-}: KubeObject): Pick<ClaimFacts, 'storageClassName' | 'requestedClass' | 'attributesClass'> {
+}: KubeObject): Pick<
+  ClaimFacts,
+  'storageClassName' | 'requestedClass' | 'requestedSize' | 'attributesClass'
+> {
   const { storageClassName, volumeAttributesClassName } = (spec ?? {}) as ClaimSpec;
   return {
     storageClassName,
     ...(volumeAttributesClassName !== undefined && { attributesClass: volumeAttributesClassName }),
     requestedClass: metadata.annotations?.[ANNOTATION_STORAGE_CLASS],
+    requestedSize: metadata.annotations?.[ANNOTATION_STORAGE_SIZE],
   };
 }
 

@@ -1,3 +1,4 @@
+import { ANNOTATION_STORAGE_SIZE } from '../../api/names.ts';
 import { isSmaller } from '../../planner/checks/volume-sizes.ts';
 import { recordClusterEvent } from '../runtime/cluster-events.ts';
 import { preconditionChanged } from '../runtime/failures.ts';
@@ -20,8 +21,9 @@ export const expandClaim: Perform<'expandClaim'> = async (deps, ref, step) => {
   const requests = (claim['spec'] as { resources?: { requests?: { storage?: string } } }).resources?.requests;
   if (!isSmaller(requests?.storage, step.size)) return;
   const { uid, resourceVersion } = claim.metadata;
+  const annotations = { [ANNOTATION_STORAGE_SIZE]: step.size };
   const spec = { resources: { requests: { storage: step.size } } };
-  await deps.kube.patch(at, { metadata: { uid, resourceVersion }, spec }, { type: 'merge' });
+  await deps.kube.patch(at, { metadata: { uid, resourceVersion, annotations }, spec }, { type: 'merge' });
   const message = `claim ${step.claim} is expanded from ${step.from} to ${step.size}`;
   recordClusterEvent(deps, ref, { reason: 'ClaimEnlarged', message });
 };

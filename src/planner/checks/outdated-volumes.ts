@@ -36,7 +36,7 @@ export function volumeFault(cluster: ClusterFacts, claim: ClaimFacts): string | 
   if (wanted !== undefined && isOfOtherClass(cluster, claim, wanted))
     return `its volume is of StorageClass ${shown(actual)}, and spec.storage asks for ${shown(wanted)}`;
   const size = sizeAskedFor(cluster);
-  if (size !== undefined && isSmaller(size, cluster.status.storage.size) && isSmaller(size, claim.requested))
+  if (size !== undefined && isSmaller(size, cluster.status.storage.size) && isTooLarge(claim, size))
     return `its claim is of ${claim.requested}, and spec.storage asks for ${size}`;
   return undefined;
 }
@@ -48,6 +48,11 @@ export function volumeFault(cluster: ClusterFacts, claim: ClaimFacts): string | 
 function isOfOtherClass({ status }: ClusterFacts, claim: ClaimFacts, wanted: string): boolean {
   const { storageClassName: actual = '', requestedClass } = claim;
   return actual !== wanted && (requestedClass ?? status.storage?.storageClassName ?? actual) !== wanted;
+}
+
+/** The same of sizes: where others make claims larger than was asked for, another one would be as large. Claims of earlier releases do not note that. */
+function isTooLarge({ requested, requestedSize = requested }: ClaimFacts, size: string): boolean {
+  return isSmaller(size, requested) && isSmaller(size, requestedSize);
 }
 
 /** The class that the specification names; the empty one is that of volumes that nobody provisions. */

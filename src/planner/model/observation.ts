@@ -177,6 +177,8 @@ export interface ClaimFacts {
   readonly storageClassName?: string | undefined;
   /** The class that the specification named when it was made; absent when it named none, and on claims of a release that did not note it. */
   readonly requestedClass?: string | undefined;
+  /** The size that was asked for when it was made or enlarged; absent on claims of a release that did not note it. */
+  readonly requestedSize?: string | undefined;
   /** Its VolumeAttributesClass, as it was last asked for. */
   readonly attributesClass?: string | undefined;
   /** Whether its class lets it grow; looked up only when it is smaller than the specification asks for. */

@@ -105,6 +105,21 @@ describe('volumes that the specification asks for otherwise', () => {
     ],
     ['of another class in part', { claims: { 'example-1': NEW, 'example-2': NEW } }, ['example-0']],
     ['larger than is asked for', { asked: { size: '4Gi' } }, ['example-1', 'example-2', 'example-0']],
+    [
+      'made larger by others than was asked for',
+      { asked: { size: '4Gi' }, claim: { requestedSize: '4Gi', requested: '5Gi' } },
+      [],
+    ],
+    [
+      'made larger by others, and now larger than is asked for',
+      { asked: { size: '2Gi' }, claim: { requestedSize: '4Gi', requested: '5Gi' } },
+      ['example-1', 'example-2', 'example-0'],
+    ],
+    [
+      'noted with a larger size than they have',
+      { asked: { size: '4Gi' }, claim: { requestedSize: '8Gi', requested: '4Gi' } },
+      [],
+    ],
     ['expanded by hand', { asked: { size: '8Gi' }, claim: { requested: '16Gi' } }, []],
     ['smaller than is asked for', { asked: { size: '16Gi' } }, []],
     ['in pods', { recorded: { kind: 'EmptyDir' } }, []],
