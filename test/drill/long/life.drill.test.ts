@@ -50,8 +50,10 @@ describe.each(STRIKES)('$verb of the workflow of the $on', ({ verb, on }) => {
     const operations = await openOperations(world, at);
     const before = isNew ? undefined : await operations.newest();
     if (!isNew) await begin();
-    const run = await operations.await(operation, before, ({ completed }) =>
-      completed.some(name => name !== 'assess'),
+    const run = await operations.await(
+      operation,
+      before,
+      ({ isOver, completed }) => !isOver && completed.some(name => name !== 'assess'),
     );
     await operations.act(verb, on, run);
     // To cancel is to abort: nothing continues until somebody says so.

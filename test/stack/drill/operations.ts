@@ -11,6 +11,8 @@ export interface OperationRun {
   readonly runId: string;
   /** The workflow type. */
   readonly operation: string;
+  /** When it was read. */
+  readonly isOver: boolean;
   /** In the order in which they were completed. */
   readonly completed: readonly ActivityName[];
   /** The same with their times. */
@@ -71,9 +73,10 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
     const handle = client.workflow.getHandle(slot);
     const described = await handle.describe().catch(() => undefined);
     if (described === undefined) return undefined;
-    const { runId, type } = described;
+    const { runId, type, status } = described;
+    const isOver = status.name !== 'RUNNING';
     const timed = await timedOf({ runId });
-    return { runId, operation: type, completed: timed.map(({ name }) => name), timed };
+    return { runId, operation: type, isOver, completed: timed.map(({ name }) => name), timed };
   };
   /** Runs that are over, by their ids. */
   const over = new Map<string, OperationRun>();
@@ -81,7 +84,7 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
     const known = over.get(runId);
     if (known !== undefined) return known;
     const timed = await timedOf({ runId });
-    const run = { runId, operation: type, completed: timed.map(({ name }) => name), timed };
+    const run = { runId, operation: type, isOver, completed: timed.map(({ name }) => name), timed };
     if (isOver) over.set(runId, run);
     return run;
   };
@@ -126,11 +129,17 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
         },
       ),
     async act(verb, on, { runId }) {
-      if (on === 'operation') return strike(world, client, { workflowId: slot, runId, verb });
-      const { status } = await client.workflow.getHandle(slot, runId).describe();
-      if (status.name !== 'RUNNING')
-        throw new Error(`${slot} (${runId}) had ended before its entity was struck`);
-      await strikeNow(verb, entity);
+      // The CLI takes seconds on a busy machine, and the operation would go on meanwhile.
+      const release = await holdOperatorsWhen(world, async () => true);
+      try {
+        if (on === 'operation') return await strike(world, client, { workflowId: slot, runId, verb });
+        const { status } = await client.workflow.getHandle(slot, runId).describe();
+        if (status.name !== 'RUNNING')
+          throw new Error(`${slot} (${runId}) had ended before its entity was struck`);
+        await strikeNow(verb, entity);
+      } finally {
+        release();
+      }
     },
     strikeNow,
     async whileHeld(operation, before, act) {
@@ -142,7 +151,7 @@ export async function openOperations(world: World, at: Place, workflowId?: strin
       try {
         const { runId, status } = await client.workflow.getHandle(slot).describe();
         if (status.name !== 'RUNNING') return false;
-        await act({ runId, operation, completed: [], timed: [] });
+        await act({ runId, operation, isOver: false, completed: [], timed: [] });
         return true;
       } finally {
         release();
