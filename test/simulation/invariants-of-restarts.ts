@@ -53,7 +53,7 @@ export function faultOfRestart(world: RestartWorld, name: string, attempt: Attem
   if (away !== undefined) return `${away.name} is away`;
   if (hasLearner(newestMembers(leader.disk)) && world.etcd.membersAt < since) return 'there is a learner';
   for (const other of known) {
-    const fault = faultOf(world, other, { leader, since, isForSpace: step.kind === 'defragmentMember' });
+    const fault = faultOf(world, other, { leader, since, step });
     if (fault !== undefined) return `${other.name} ${fault}`;
   }
   return undefined;
@@ -78,13 +78,12 @@ function hasLearner({ rows }: Members): boolean {
 function faultOf(
   world: RestartWorld,
   { name, alarm, corrupt, disk }: Process,
-  {
-    leader,
-    since,
-    isForSpace,
-  }: { readonly leader: Process; readonly since: number; readonly isForSpace: boolean },
+  { leader, since, step }: { readonly leader: Process; readonly since: number; readonly step: Rolling },
 ): string | undefined {
   const { upgrade } = withDefaults(specOf(world));
+  const isForSpace = step.kind === 'defragmentMember';
+  const isUpgrade =
+    step.kind === 'replaceImage' || (step.kind === 'stopMember' && step.purpose === 'upgrade');
   if (alarm !== undefined && !(isForSpace && alarm === 'NOSPACE')) return `raises ${alarm}`;
   if (corrupt === true) return 'has other keys';
   const { bytes = 0, filledAt = 0 } = disk;
@@ -93,7 +92,9 @@ function faultOf(
   if (leader.disk.log.length - disk.log.length > MOST_LAG) return 'lags';
   const pods = world.kube.all('Pod');
   const versions = new Set(pods.map(versionOf));
-  const quietMs = versions.size > 1 ? Math.max(QUIET_MS, upgrade.soakSeconds * 1_000 - 1_000) : QUIET_MS;
+  // A new version shows what it is in that time; nobody gets one by anything else.
+  const quietMs =
+    isUpgrade && versions.size > 1 ? Math.max(QUIET_MS, upgrade.soakSeconds * 1_000 - 1_000) : QUIET_MS;
   const pod = pods.find(({ metadata }) => metadata.name === name);
   return pod !== undefined && !world.hasJumped && readyFor(world, pod) < quietMs
     ? 'has been ready for too short a time'

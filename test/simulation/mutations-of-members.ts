@@ -16,8 +16,8 @@ import { consentTo } from '../../src/planner/checks/consent.ts';
 import { lossOfClaim, saysEmpty } from '../../src/planner/checks/evidence.ts';
 import { hasRoom } from '../../src/planner/checks/space.ts';
 import { newVolumesFit, volumeFault } from '../../src/planner/checks/outdated-volumes.ts';
-import { nextMemberMayGo, unequal } from '../../src/planner/checks/gates.ts';
-import { membersWithoutPod, usableClaim } from '../../src/planner/checks/missing-pods.ts';
+import { compactDifferently, nextMemberMayGo, unequal, versionsOf } from '../../src/planner/checks/gates.ts';
+import { lastVersion, membersWithoutPod, usableClaim } from '../../src/planner/checks/missing-pods.ts';
 import { membersAreOurs } from '../../src/planner/checks/obstacles.ts';
 import { madeByOtherOperator } from '../../src/planner/checks/other-operator.ts';
 import {
@@ -29,6 +29,11 @@ import { lastSerialOf, rebuiltIdentity, rebuiltStorage } from '../../src/planner
 import { alarmsOf } from '../../src/planner/model/alarms.ts';
 import { isTerminationOverdue } from '../../src/planner/model/member-names.ts';
 import { planIdentity } from '../../src/planner/operations/create/index.ts';
+import {
+  planDefragmentation,
+  planHeldDefragmentation,
+  waitsForRoom,
+} from '../../src/planner/operations/defragment/index.ts';
 import { heldBack } from '../../src/planner/operations/defragment/interrupted.ts';
 import { inTheWay } from '../../src/planner/operations/hibernate/index.ts';
 import { planCorruptMember } from '../../src/planner/operations/membership/corrupt.ts';
@@ -40,6 +45,7 @@ import { graceOver, tooManyThisHour } from '../../src/planner/operations/members
 import { stoppable } from '../../src/planner/operations/membership/stop-first.ts';
 import { isWithdrawnOnly } from '../../src/planner/operations/repair/client-routing.ts';
 import { takenDown, takingBack } from '../../src/planner/operations/repair/closing.ts';
+import { firstForSpace, quotaIsRaised } from '../../src/planner/operations/rollout/index.ts';
 import { transferLeadership } from '../../src/planner/operations/rollout/next-member.ts';
 import { planIdentityCompletion } from '../../src/planner/operations/stamps/identity-completion.ts';
 import { planLostDomain } from '../../src/planner/operations/stamps/lost-domain.ts';
@@ -384,6 +390,44 @@ export const GENERAL_MUTATIONS: readonly Mutation[] = [
     instead(alarmsOf, original => probes => original(probes).filter(({ alarm }) => alarm !== 'CORRUPT')),
   ),
   without('history is compacted that nobody has approved of', 'databasesAreFull', EVERYTHING_IS_APPROVED),
+  without(
+    'what else is edited keeps a raised quota from the members while etcd has no space',
+    'somethingElseIsEditedWhileAQuotaIsRaised',
+    instead(firstForSpace, () => (_, members) => members),
+  ),
+  without(
+    'a member is restarted while etcd has no space, though it gets no larger quota',
+    'somethingElseIsEditedWhileAQuotaIsRaised',
+    returns(quotaIsRaised, true),
+  ),
+  without(
+    'no room is made in the middle of an upgrade',
+    'databasesAreFullInTheMiddleOfAnUpgrade',
+    returns(versionsOf, []),
+  ),
+  without(
+    'a larger quota takes a member back to the version before the upgrade',
+    'databasesAreFullInTheMiddleOfAnUpgrade',
+    returns(lastVersion, {}),
+  ),
+  without(
+    'history is compacted that members of two releases would hash otherwise',
+    'historyFillsADatabaseOfTwoReleases',
+    returns(compactDifferently, false),
+  ),
+  without(
+    'a defragmentation that waits for a member keeps it from being mended',
+    'memberIsBrokenWhileFilesAreNearlyFull',
+    instead(
+      planDefragmentation,
+      original => situation => original(situation) ?? planHeldDefragmentation(situation),
+    ),
+  ),
+  without(
+    'a rollout that waits for room in a file keeps the file from being defragmented',
+    'memberIsBrokenWhileFilesAreNearlyFull',
+    returns(waitsForRoom, false),
+  ),
   without(
     'no write is tried after NOSPACE was disarmed',
     'databasesAreFull',

@@ -88,60 +88,6 @@ export const userScenarios = {
     await scripted.rest();
   },
 
-  /** By free pages in one file and in all, by a quota that is raised, by live data and by history; one that is away is waited for. */
-  async databasesAreFull(scripted: ScriptedWorld) {
-    await scripted.create({ size: 3 });
-    const { etcd } = scripted.world;
-    const all = () => [...etcd.processes.values()];
-    const fill = (free: number, history: number) => {
-      for (const { disk, quota, clusterId } of all()) {
-        Object.assign(disk, {
-          bytes: 1.01 * quota,
-          free: free * 1.01 * quota,
-          filledAt: scripted.world.ticks,
-        });
-        etcd.space.setHistory(clusterId, history);
-      }
-      etcd.space.raise(scripted.follower());
-    };
-    const writable = () =>
-      scripted.until('writes go through', () =>
-        all().every(({ memberId }) => etcd.space.tried.has(memberId)),
-      );
-    fill(0.7, 0);
-    await writable();
-    await scripted.rest();
-    fill(0, 0.8);
-    await scripted.blockedBy('AwaitingApproval');
-    await scripted.pass(200);
-    await scripted.approve();
-    await writable();
-    await scripted.rest();
-    fill(0, 0);
-    await scripted.blockedBy('DatabaseFull');
-    scripted.world.edit({ etcd: { quotaBackendBytes: 8_589_934_592 } });
-    await writable();
-    await scripted.rest();
-  },
-
-  /** The alarm stands while one has no room, does not answer, or differs. */
-  async noSpaceWhileOneHasNoRoom(scripted: ScriptedWorld) {
-    await scripted.create({ size: 3 });
-    const { etcd } = scripted.world;
-    const [one, other] = [scripted.follower(0), scripted.follower(1)];
-    Object.assign(one.disk, { bytes: 1.01 * one.quota, filledAt: scripted.world.ticks });
-    etcd.space.raise(other);
-    await scripted.blockedBy('DatabaseFull');
-    one.disk.bytes = undefined;
-    etcd.set(one, { hidden: true });
-    await scripted.pass(A_WHILE);
-    etcd.set(one, { hidden: false, alarm: 'memberID:4711 alarm:CORRUPT ' });
-    await scripted.pass(A_WHILE);
-    etcd.set(one, { alarm: undefined });
-    await scripted.until('it is disarmed', () => etcd.space.alarmsOf(one.clusterId).length === 0);
-    await scripted.rest();
-  },
-
   async leadershipIsAskedFor(scripted: ScriptedWorld) {
     await scripted.create({ size: 3 });
     await scripted.ask('moveLeader', scripted.leader().name);

@@ -22,6 +22,7 @@ import { pauseScenarios } from './scenarios-of-pauses.ts';
 import { stepScenarios } from './scenarios-of-steps.ts';
 import { tlsScenarios } from './scenarios-of-tls.ts';
 import { downgradeScenarios } from './scenarios-of-downgrades.ts';
+import { spaceScenarios } from './scenarios-of-space.ts';
 import { upgradeScenarios } from './scenarios-of-upgrades.ts';
 import { volumeScenarios } from './scenarios-of-volumes.ts';
 import { watchingScenarios } from './scenarios-of-watching.ts';
@@ -34,6 +35,7 @@ const SCENARIOS = {
   ...volumeScenarios,
   ...stepScenarios,
   ...userScenarios,
+  ...spaceScenarios,
   ...learnerScenarios,
   ...creationScenarios,
   ...specificationScenarios,

@@ -30,7 +30,7 @@ export interface Gate {
   /** Alarms that the change itself is the cure of. */
   readonly tolerated?: RegExp | undefined;
   /** Versions that members may run; without them all must run the same. */
-  readonly versions?: readonly string[];
+  readonly versions?: readonly string[] | undefined;
   /** How long every member must have been well, when that is more than usual. Milliseconds. */
   readonly soakMs?: number;
 }
@@ -148,6 +148,16 @@ export function mixed(
   return asPlanned
     ? undefined
     : { reason: 'VersionsDiffer', message: `the members run different versions: ${versions.join(', ')}` };
+}
+
+/** The versions that members run: to be allowed for what may be done while they differ. */
+export function versionsOf(views: readonly MemberView[]): readonly string[] {
+  return [...new Set(views.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version])))];
+}
+
+/** Whether members that compact the same may hash it differently. */
+export function compactDifferently(versions: readonly string[]): boolean {
+  return new Set(versions.map(version => isAtLeast(version, SAME_COMPACTION_SINCE))).size > 1;
 }
 
 /** A database that is nearly full. */

@@ -7,6 +7,7 @@ import { inGibibytes, volumeForQuota } from '../../api/derived/volume-for-quota.
 import { parseBytes } from '../../api/values/quantity.ts';
 import { bytes } from '../../api/values/sizes.ts';
 import { clusterAtPodCreation } from '../../objects/made-from.ts';
+import { compactDifferently, SAME_COMPACTION_SINCE, versionsOf } from './gates.ts';
 import { podChanges } from './pod-changes.ts';
 import { type Alarm, alarmsOf } from '../model/alarms.ts';
 import type { MemberView } from '../model/member-view.ts';
@@ -141,6 +142,11 @@ function fullOf(situation: Situation, full: readonly Filled[], message: string):
   if (share < WORTH_ASKING)
     return { kind: 'full', message: `${message}; ${counted}: live data fills the quota`, advice };
   const said = `${message}; ${counted}: about ${Math.round(share * 100)} % is history, and ${compactionOf(situation)}`;
+  const releases = versionsOf(situation.members);
+  if (compactDifferently(releases)) {
+    const why = `it is not compacted while members run ${releases.join(', ')}, for releases before ${SAME_COMPACTION_SINCE} compact otherwise, which etcd would take for CORRUPT`;
+    return { kind: 'full', message: `${said}; ${why}`, advice };
+  }
   const left = Math.max(...full.map(({ inUse }) => inUse * (1 - share)));
   const isEnough = full.every(({ inUse, quota }) => hasRoom({ size: inUse * (1 - share), quota }));
   const proposed = proposedRevision({ revision, compacted });

@@ -144,7 +144,7 @@ export const PLANNERS: readonly ((situation: Situation) => Decision | undefined)
   planRefusedUpgrade,
   // Volumes that cannot be replaced are said when nothing is left to do.
   planHeldVolumeReplacement,
-  // What ended a member is said when nothing is left to do: more memory or a larger volume would have been given by now.
+  // What a defragmentation waits for, or ended a member, is said when nothing is left to do: more memory or a larger volume would have been given by now.
   planHeldDefragmentation,
   // Certificates that cannot be renewed are said when nothing is left to do.
   planHeldCertificates,

@@ -1,8 +1,13 @@
 /** When members are due for a defragmentation, and in which order they are reached. */
 import { describe, expect, it } from 'vitest';
 import type { EtcdClusterSpec, EtcdClusterStatus } from '../../../src/api/schemas/types.ts';
+import { ANNOTATION_RENDERED } from '../../../src/api/names.ts';
+import { memberPod } from '../../../src/objects/pod.ts';
 import type { MemberProbe } from '../../../src/planner/model/member-probe.ts';
-import type { Observation } from '../../../src/planner/model/observation.ts';
+import type { Observation, PodFacts } from '../../../src/planner/model/observation.ts';
+import type { WorkflowState } from '../../../src/planner/model/workflow-state.ts';
+import { observedMembers } from '../../../src/planner/report/members.ts';
+import { statusOf } from '../../../src/planner/report/status.ts';
 import { defragmentMembers } from '../../../src/planner/operations/defragment/index.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 import { plan } from '../../../src/planner/plan.ts';
@@ -12,8 +17,11 @@ import {
   aProbe,
   aRunningCluster,
   aRunningStatus,
+  idOf,
   namesOf,
   NOW,
+  TOKEN,
+  VERSION,
 } from '../../worlds/builders.ts';
 
 const NOBODY = {};
@@ -160,6 +168,117 @@ describe('without a schedule', () => {
     ['when spec.maintenance.defragment is absent', { sizes: FULL }],
   ])('leaves it alone %s', (_when, given) => {
     expect(planned(given)).toBe('idle');
+  });
+});
+
+describe('a defragmentation that waits for a member', () => {
+  const FULL = { dbSize: 1.9 * GIB, dbSizeInUse: 0.4 * GIB };
+  const OOM: Partial<PodFacts> = {
+    ready: false,
+    trouble: { reason: 'OOMKilled', message: 'used up its memory limit' },
+  };
+  const LIMITS = { pod: { resources: { limits: { memory: '2Gi' } } } };
+  /** Its pods were made before `spec` was written. */
+  const broken = (given: Given): Observation => {
+    const { pods, probes, ...others } = fragmented({ sizes: FULL, ...given });
+    const { object } = fragmented({ sizes: FULL, ...given, spec: {} }).cluster;
+    const stampOf = (name: string) =>
+      memberPod(object, {
+        name,
+        token: TOKEN,
+        start: { state: 'restart' },
+        storage: 'PersistentVolumeClaim',
+        version: VERSION,
+      }).metadata.annotations?.[ANNOTATION_RENDERED];
+    return {
+      ...others,
+      pods: pods.map(pod => ({
+        ...pod,
+        stamp: stampOf(pod.name),
+        ...(pod.name === 'example-2' && OOM),
+      })),
+      probes: { ...probes, 'example-2': { answered: false, message: 'refused' } },
+    };
+  };
+  const asked = {
+    requests: [
+      {
+        id: 1,
+        kind: 'defragment' as const,
+        target: '',
+        by: 'ana',
+        at: at('02:00:00'),
+        ids: namesOf(3).map(idOf),
+      },
+    ],
+  };
+
+  it.each<[string, Given, WorkflowState]>([
+    ['near the quota', { defragment: {} }, NOBODY],
+    ['by schedule', { defragment: NIGHTLY }, NOBODY],
+    ['on request', {}, asked],
+    ['when it has begun', { defragment: {}, operation: 'defragmentMembers' }, NOBODY],
+  ])('lets the rollout mend that member: %s', (_when, given, actor) => {
+    expect(plan(broken({ ...given, spec: LIMITS }), actor)).toMatchObject({
+      kind: 'operate',
+      operation: 'rolloutCluster',
+      step: { kind: 'stopMember', member: 'example-2' },
+    });
+  });
+
+  it('lets an upgrade mend that member', () => {
+    const given = broken({ defragment: {}, spec: { version: '3.6.17' } });
+    expect(plan(given, NOBODY)).toMatchObject({ kind: 'operate', operation: 'upgradeCluster' });
+  });
+
+  it('says what it waits for when nothing else is left to do, and stays the operation', () => {
+    const observation = broken({ defragment: {}, operation: 'defragmentMembers' });
+    const situation = situationOf(observation);
+    const decision = plan(observation, NOBODY);
+    expect(decision).toMatchObject({
+      kind: 'blocked',
+      reason: 'MembersUnhealthy',
+      message: 'example-2 does not answer',
+    });
+    const findings = { situation, decision, members: observedMembers(situation) };
+    expect(statusOf(findings, { workflowId: 'w', now: NOW }).operation?.type).toBe('defragmentMembers');
+  });
+});
+
+describe('a rollout or an upgrade that waits for room in a database', () => {
+  const FULL = { dbSize: 1.9 * GIB, dbSizeInUse: 0.4 * GIB };
+  const mixed = (given: Given): Observation => {
+    const { sizes = FULL } = given;
+    const { pods, probes, ...others } = fragmented({ ...given, sizes });
+    const version = '3.6.17';
+    return {
+      ...others,
+      pods: pods.map(pod => (pod.name === 'example-1' ? { ...pod, version } : pod)),
+      probes: { ...probes, 'example-1': aProbe({ name: 'example-1', version, ...sizes }) },
+    };
+  };
+
+  it.each([
+    ['rolloutCluster', fragmented],
+    ['upgradeCluster', fragmented],
+    ['upgradeCluster', mixed],
+    ['defragmentMembers', mixed],
+  ])('gets it by a defragmentation in between, though %s is under way', (operation, world) => {
+    const spec = { version: '3.6.17' };
+    const given = { defragment: {}, sizes: FULL, operation, spec };
+    expect(plan(world(given), NOBODY)).toMatchObject({
+      kind: 'operate',
+      operation: 'defragmentMembers',
+      step: { kind: 'defragmentMember', member: 'example-1' },
+    });
+  });
+
+  it('goes on when every file has room, also with members that the schedule asks for', () => {
+    const spec = { version: '3.6.17' };
+    const given = { defragment: NIGHTLY, operation: 'upgradeCluster', spec };
+    expect(plan(fragmented(given), NOBODY)).toMatchObject({ operation: 'upgradeCluster' });
+    const done = { defragment: {}, last: at('02:09:00'), operation: 'defragmentMembers', spec, sizes: HALF };
+    expect(plan(mixed(done), NOBODY)).toMatchObject({ operation: 'upgradeCluster' });
   });
 });
 

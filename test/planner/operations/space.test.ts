@@ -52,6 +52,10 @@ interface Given {
   readonly capacity?: string;
   readonly alarm?: string;
   readonly writeSeenAt?: number;
+  /** What single members were made with instead, by name. */
+  readonly otherwise?: Readonly<
+    Record<string, { readonly made?: EtcdClusterSpec; readonly version?: string }>
+  >;
 }
 
 function alarmed({
@@ -65,20 +69,23 @@ function alarmed({
   capacity = '8Gi',
   alarm = ALARM,
   writeSeenAt,
+  otherwise = {},
 }: Given): Observation {
   const withQuota = (quotaBackendBytes: number): EtcdClusterSpec => ({
     size: 3,
     ...spec,
     etcd: { quotaBackendBytes, ...spec.etcd },
   });
-  const note = madeFrom(aCluster({ spec: withQuota(made) }).object)[ANNOTATION_MADE_FROM];
+  const madeOf = (name: string) => otherwise[name]?.made ?? withQuota(made);
+  const versionOf = (name: string) => otherwise[name]?.version ?? VERSION;
+  const noteOf = (name: string) => madeFrom(aCluster({ spec: madeOf(name) }).object)[ANNOTATION_MADE_FROM];
   const stampOf = (name: string) =>
-    memberPod(aCluster({ spec: withQuota(made), status: aRunningStatus(3) }).object, {
+    memberPod(aCluster({ spec: madeOf(name), status: aRunningStatus(3) }).object, {
       name,
       token: TOKEN,
       start: { state: 'restart' },
       storage: 'PersistentVolumeClaim',
-      version: VERSION,
+      version: versionOf(name),
     }).metadata.annotations?.[ANNOTATION_RENDERED];
   const errors = alarm === '' ? [] : [alarm];
   const probes = NAMES.map((name, index): [string, MemberProbe] => {
@@ -87,7 +94,7 @@ function alarmed({
       name,
       'answered' in said && said.answered === false
         ? (said as MemberProbe)
-        : aProbe({ name, errors, ...(said as Sizes) }),
+        : aProbe({ name, errors, version: versionOf(name), ...(said as Sizes) }),
     ];
   });
   return aRunningCluster(
@@ -106,13 +113,14 @@ function alarmed({
       pods: NAMES.map(name =>
         aPod({
           name,
-          madeFrom: note,
+          madeFrom: noteOf(name),
           stamp: stampOf(name),
+          version: versionOf(name),
           readyChangedAt: at('00:00:00'),
           ...(writeSeenAt !== undefined && { writeSeenAt }),
         }),
       ),
-      claims: NAMES.map(name => aClaim({ name, capacity })),
+      claims: NAMES.map(name => aClaim({ name, capacity, version: versionOf(name) })),
       probes: Object.fromEntries(probes),
       hashes: Object.fromEntries(
         NAMES.map(name => [name, { ok: true as const, hash: 'a', compactRevision: '1' }]),
@@ -260,6 +268,208 @@ describe('a quota that was raised', () => {
     expect(decided({ asked: 4 * QUOTA, status })).toMatchObject({
       reason: 'DatabaseFull',
       message: expect.stringContaining('they cannot be given another quota') as string,
+    });
+  });
+});
+
+describe('a quota that is half-way to the members when something else is edited', () => {
+  const limits = { pod: { resources: { limits: { memory: '2Gi' } } } };
+  const rolled = (quotaBackendBytes: number) => ({
+    'example-1': { made: { size: 3, etcd: { quotaBackendBytes } } },
+  });
+  const stopped = (given: Given, actor: WorkflowState = {}) =>
+    steps(given, actor).filter(summary => summary.startsWith('stop '));
+
+  it('still reaches the others, and the member that has it waits until the alarm is disarmed', () => {
+    const given = { asked: 4 * QUOTA, spec: limits, otherwise: { ...rolled(4 * QUOTA) } };
+    const made = { size: 3, etcd: { quotaBackendBytes: QUOTA } };
+    const otherwise = { ...given.otherwise, 'example-0': { made }, 'example-2': { made } };
+    const decision = decided({ ...given, otherwise });
+    expect(decision).toMatchObject({
+      kind: 'operate',
+      operation: 'rolloutCluster',
+      step: { kind: 'stopMember', member: 'example-2' },
+    });
+    expect(stopped({ ...given, otherwise }).map(summary => summary.slice(0, 14))).toEqual([
+      'stop example-2',
+      'stop example-0',
+    ]);
+    const whole = {
+      'example-0': rolled(4 * QUOTA)['example-1'],
+      'example-2': rolled(4 * QUOTA)['example-1'],
+    };
+    expect(decided({ ...given, otherwise: { ...given.otherwise, ...whole } })).toMatchObject({
+      operation: 'reclaimSpace',
+      step: { kind: 'disarmNoSpace' },
+    });
+  });
+
+  it('still reaches the others when somebody asks for the restart of the member that has it', () => {
+    const restart = {
+      id: 1,
+      kind: 'restart',
+      target: 'example-1',
+      by: 'ana',
+      ids: ['pod-example-1'],
+    } as const;
+    const given = { asked: 4 * QUOTA, otherwise: rolled(4 * QUOTA) };
+    expect(stopped(given, { requests: [restart] })).toEqual([
+      'stop example-2: argument --quota-backend-bytes changed',
+      'stop example-0: argument --quota-backend-bytes changed',
+    ]);
+  });
+
+  it('goes on in this order after a member that was stopped has been started again', () => {
+    const made = { size: 3, etcd: { quotaBackendBytes: QUOTA } };
+    const given = alarmed({
+      asked: 4 * QUOTA,
+      spec: limits,
+      otherwise: { ...rolled(4 * QUOTA), 'example-0': { made }, 'example-2': { made } },
+      status: { operation: { type: 'rolloutCluster', startedAt: NOW, workflowID: 'w' } },
+    });
+    const { 'example-2': _, ...probes } = given.probes;
+    const pods = given.pods.filter(({ name }) => name !== 'example-2');
+    const decision = plan({ ...given, pods, probes }, {});
+    expect(decision).toMatchObject({ step: { kind: 'restartMember', member: 'example-2' } });
+    const later = decision.kind === 'operate' ? decision.plan.map(({ summary }) => summary) : [];
+    expect(later.some(summary => summary.startsWith('stop example-1'))).toBe(false);
+  });
+
+  it('is not mistaken for one that was lowered: that member waits', () => {
+    const given = { asked: 4 * QUOTA, otherwise: rolled(8 * QUOTA) };
+    expect(stopped(given).join()).not.toContain('example-1');
+    const lowered = {
+      made: 8 * QUOTA,
+      asked: 4 * QUOTA,
+      sizes: { dbSize: 126 * MIB, dbSizeInUse: 126 * MIB },
+    };
+    expect(decided(lowered)).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
+  });
+});
+
+describe('etcd without space in the middle of an upgrade', () => {
+  const AHEAD = '3.6.17';
+  const upgrading = {
+    targetVersion: AHEAD,
+    operation: { type: 'upgradeCluster', startedAt: NOW, workflowID: 'w' },
+  };
+  const mixed = (given: Given): Given => ({
+    spec: { version: AHEAD },
+    status: upgrading,
+    otherwise: { 'example-1': { version: AHEAD } },
+    ...given,
+  });
+
+  it('is defragmented where that is enough', () => {
+    expect(decided(mixed({ sizes: HALF_FREE }))).toMatchObject({
+      operation: 'reclaimSpace',
+      step: { kind: 'defragmentMember', member: 'example-1' },
+    });
+  });
+
+  it('is defragmented between two minors, and without an upgrade that is recorded', () => {
+    const given = {
+      spec: { version: '3.7.3' },
+      otherwise: { 'example-1': { version: '3.7.3' } },
+      status: {},
+    };
+    expect(decided(mixed({ ...given, sizes: HALF_FREE }))).toMatchObject({
+      operation: 'reclaimSpace',
+      step: { kind: 'defragmentMember' },
+    });
+  });
+
+  it('is compacted on approval', () => {
+    const ids = ['history before revision 6010'];
+    const approvals = [
+      { id: 1, operation: 'reclaimSpace', ids, by: 'ana', expiresAt: at('03:00:00') },
+    ] as const;
+    expect(decided(mixed({ history: HISTORY }), { approvals })).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'compactHistory', revision: '6010' },
+    });
+  });
+
+  it('is not compacted where that would look like corruption: releases before 3.5.16 hash a compaction otherwise', () => {
+    const given = {
+      spec: { version: '3.5.33' },
+      otherwise: {
+        'example-0': { version: '3.5.15' },
+        'example-1': { version: '3.5.33' },
+        'example-2': { version: '3.5.15' },
+      },
+      status: { ...upgrading, currentVersion: '3.5.15', targetVersion: '3.5.33' },
+    };
+    const decision = decided(mixed({ ...given, history: HISTORY }));
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
+    expect(decision).toMatchObject({
+      message: expect.stringContaining('raise spec.etcd.quotaBackendBytes to 32Mi') as string,
+    });
+    expect(decision).toMatchObject({
+      message: expect.stringContaining('3.5.15, 3.5.33') as string,
+    });
+  });
+
+  const madeAhead = { made: { size: 3, version: AHEAD, etcd: { quotaBackendBytes: 4 * QUOTA } } };
+  const gone = (given: Given, name: string): Observation => {
+    const { probes: all, pods, ...others } = alarmed(given);
+    const { [name]: _, ...probes } = all;
+    return { ...others, probes, pods: pods.filter(pod => pod.name !== name) };
+  };
+  const ROLLING = { type: 'rolloutCluster', startedAt: NOW, workflowID: 'w' };
+
+  it('gets the larger quota with new pods: a member that was upgraded is tried and started with the new version', () => {
+    const given = mixed({ asked: 4 * QUOTA });
+    expect(decided(given)).toMatchObject({
+      operation: 'rolloutCluster',
+      step: { kind: 'stopMember', member: 'example-1', next: { version: AHEAD } },
+    });
+    const rolling = { ...given, status: { ...upgrading, operation: ROLLING } };
+    expect(plan(gone(rolling, 'example-1'), {})).toMatchObject({
+      operation: 'rolloutCluster',
+      step: { kind: 'restartMember', member: 'example-1', version: AHEAD },
+    });
+  });
+
+  it('gets the larger quota with new pods: a member that was not upgraded yet keeps its version', () => {
+    const otherwise = { 'example-1': { version: AHEAD, ...madeAhead } };
+    const given = mixed({ asked: 4 * QUOTA, otherwise });
+    const decision = decided(given);
+    expect(decision).toMatchObject({ step: { kind: 'stopMember', member: 'example-2' } });
+    expect(decision.kind === 'operate' && decision.step).not.toHaveProperty('next');
+    const rolling = { ...given, status: { ...upgrading, operation: ROLLING } };
+    const back = plan(gone(rolling, 'example-2'), {});
+    expect(back).toMatchObject({ step: { kind: 'restartMember', member: 'example-2' } });
+    expect(back.kind === 'operate' && back.step).not.toHaveProperty('version');
+  });
+
+  it('gets the larger quota with new pods also on the way down, where each keeps its version', () => {
+    const before = '3.7.3';
+    const down = { currentVersion: before, targetVersion: VERSION, downgradeVersion: '3.6' };
+    const given: Given = {
+      asked: 4 * QUOTA,
+      spec: { version: VERSION },
+      otherwise: { 'example-0': { version: before }, 'example-2': { version: before } },
+      status: { ...down, operation: upgrading.operation },
+    };
+    expect(decided(given)).toMatchObject({
+      operation: 'rolloutCluster',
+      step: { kind: 'stopMember', member: 'example-1', next: { version: VERSION } },
+    });
+    const rolling = { ...given, status: { ...down, operation: ROLLING } };
+    expect(plan(gone(rolling, 'example-1'), {})).toMatchObject({
+      step: { kind: 'restartMember', member: 'example-1', version: VERSION },
+    });
+    const other = plan(gone(rolling, 'example-2'), {});
+    expect(other).toMatchObject({ step: { kind: 'restartMember', member: 'example-2' } });
+    expect(other.kind === 'operate' && other.step).not.toHaveProperty('version');
+  });
+
+  it('holds the upgrade up while a person is asked, and goes on with it afterwards', () => {
+    expect(decided(mixed({}))).toMatchObject({ kind: 'blocked', reason: 'DatabaseFull' });
+    expect(decided(mixed({ sizes: ROOMY }))).toMatchObject({ step: { kind: 'disarmNoSpace' } });
+    expect(decided(mixed({ sizes: ROOMY, alarm: '', history: undefined }))).toMatchObject({
+      operation: 'upgradeCluster',
     });
   });
 });

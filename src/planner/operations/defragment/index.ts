@@ -3,11 +3,12 @@
  * "Maintenance", defragmentation), so one member at a time, between the gates of a rollout, the leader last and after it has handed over, and
  * clients are led away before. After the last one the data of all members is compared. Pure.
  */
-import { nextMemberMayGo } from '../../checks/gates.ts';
+import { full, nextMemberMayGo, versionsOf } from '../../checks/gates.ts';
 import { blocked, type Decision, type Step } from '../../model/decision.ts';
 import type { MemberView } from '../../model/member-view.ts';
 import type { RequestedRow } from '../../model/operation.ts';
 import { done, refused, requestUnderWay } from '../../checks/user-requests.ts';
+import { once } from '../../model/once.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import type { Situation } from '../../model/situation.ts';
 import { transferLeadership, whenGatesOpen } from '../rollout/next-member.ts';
@@ -15,18 +16,36 @@ import { canBe, type Due, dueMembers, isDoneFor, nextRound } from './due.ts';
 import { heldBack } from './interrupted.ts';
 
 const OPERATION = 'defragmentMembers';
+/** What this may be done in between of: the gates of the others ask for room (checks/gates.ts). */
+const NEED_ROOM: readonly string[] = ['rolloutCluster', 'upgradeCluster', OPERATION];
 
-/** What a defragmentation does next; undefined when no member is due, or something else is under way. */
+/** What a defragmentation does next; undefined when no member is due, something else is under way, or none may be defragmented now. */
 export function planDefragmentation(situation: Situation): Decision | undefined {
+  const decision = defragmentation(situation);
+  return decision?.kind === 'operate' ? decision : undefined;
+}
+
+/** Why none is defragmented; undefined when one is, or none is due. What waits holds up nothing else: what it waits for may be what mends the members. */
+export function planHeldDefragmentation(situation: Situation): Decision | undefined {
+  const decision = defragmentation(situation);
+  return decision?.kind === 'blocked' ? decision : undefined;
+}
+
+const defragmentation = once(findDefragmentation);
+
+function findDefragmentation(situation: Situation): Decision | undefined {
   const { operation } = situation.cluster.status;
-  if (operation !== undefined && operation.type !== OPERATION) return undefined;
+  const isUnderWay = operation?.type === OPERATION;
+  const needsRoom = waitsForRoom(situation);
+  if (operation !== undefined && !isUnderWay && !needsRoom) return undefined;
   const due = dueMembers(situation);
   const [first] = due;
-  if (first === undefined)
-    return operation === undefined || isWithdrawn(situation) ? undefined : comparison(situation);
-  if (heldBack(situation.now, viewsOf(due)) !== undefined) return undefined;
+  if (first === undefined) return !isUnderWay || isWithdrawn(situation) ? undefined : comparison(situation);
+  const held = heldBack(situation.now, viewsOf(due));
+  if (held !== undefined) return blocked(held, defragmentations(situation, due));
   // Room in the file is what an alarm of space waits for.
-  const obstacle = nextMemberMayGo(situation, { tolerated: /NOSPACE/ });
+  const versions = needsRoom ? versionsOf(situation.members) : undefined;
+  const obstacle = nextMemberMayGo(situation, { tolerated: /NOSPACE/, versions });
   return whenGatesOpen(situation, {
     operation: OPERATION,
     obstacle,
@@ -35,15 +54,15 @@ export function planDefragmentation(situation: Situation): Decision | undefined 
   });
 }
 
-/** Why none of those that are due is defragmented: it ended one of them. What waits holds up nothing else: it may be the cure. */
-export function planHeldDefragmentation(situation: Situation): Decision | undefined {
-  const due = dueMembers(situation);
-  const obstacle = heldBack(situation.now, viewsOf(due));
-  return obstacle && blocked(obstacle, defragmentations(situation, due));
-}
-
 function viewsOf(due: readonly Due[]): MemberView[] {
   return due.map(({ view }) => view);
+}
+
+/** Whether nobody gets another pod until a database has room again: a rollout or an upgrade stands still between two members meanwhile. */
+export function waitsForRoom(situation: Situation): boolean {
+  const { operation } = situation.cluster.status;
+  const others = operation !== undefined && !NEED_ROOM.includes(operation.type);
+  return !others && full(situation, situation.members, undefined) !== undefined;
 }
 
 /** Whether it was requested, and is no longer: it ends as it is. */

@@ -19,8 +19,9 @@ import {
   namesAreFree,
   specificationIsUsable,
 } from '../../checks/obstacles.ts';
-import { nextMemberMayGo } from '../../checks/gates.ts';
+import { type Gate, nextMemberMayGo } from '../../checks/gates.ts';
 import { quorumSurvivesRestart } from '../../checks/preflight.ts';
+import { spaceAlarms } from '../../checks/space.ts';
 import { isHealthy, type MemberView } from '../../model/member-view.ts';
 import { isComing, memberNames } from '../../model/member-names.ts';
 import type { ClaimFacts, PodFacts } from '../../model/observation.ts';
@@ -50,7 +51,7 @@ export function continueRollout(situation: Situation): Decision | undefined {
   const { status } = situation.cluster;
   if (status.operation?.type !== 'rolloutCluster') return undefined;
   if (firstObstacle(situation, [namesAreFree, membersAreOurs]) !== undefined) return undefined;
-  const later = rolloutSteps(situation, outdated(situation));
+  const later = rolloutSteps(situation, firstForSpace(situation, outdated(situation)));
   const gone = membersWithoutPod(situation);
   const restarts = gone.flatMap(member => restart(situation, member));
   if (gone.some(member => usableClaim(situation, member) === undefined)) return undefined;
@@ -74,9 +75,13 @@ export function waitInRollout(situation: Situation): Decision | undefined {
 }
 
 /** What a rollout does next; undefined when every pod is as it would be made now. */
-export function planRollout(situation: Situation): Decision | undefined {
-  const members = outdated(situation);
-  if (members.length === 0) return haltedBy(situation);
+export function planRollout(
+  situation: Situation,
+  { versions }: Pick<Gate, 'versions'> = {},
+): Decision | undefined {
+  const all = outdated(situation);
+  if (all.length === 0) return haltedBy(situation);
+  const members = firstForSpace(situation, all);
   const steps = rolloutSteps(situation, members);
   const [first] = members;
   if (situation.cluster.status.storage?.kind !== 'PersistentVolumeClaim') {
@@ -85,20 +90,20 @@ export function planRollout(situation: Situation): Decision | undefined {
       message: `${first?.changes[0]} is not applied to the members: they store their data in their pods, so deleting a pod would lose the member; create a new cluster, or restore the previous value`,
     });
   }
-  const unsafe = members.filter(({ claim }) => claim === undefined).map(({ pod }) => pod.name);
+  const unsafe = all.filter(({ claim }) => claim === undefined).map(({ pod }) => pod.name);
   if (unsafe.length > 0) {
     const message = `${unsafe.join(', ')} has no volume to start on again`;
     return blocked({ reason: 'ClaimMissing', message }, steps);
   }
   // A pod that cannot start is mended by the new specification, and stopping it takes nothing from anybody.
-  const broken = members.filter(
+  const broken = all.filter(
     member =>
       !member.pod.ready &&
       !member.pod.deleting &&
       (member.pod.trouble !== undefined || isStuck(situation, member)),
   );
   if (broken.length > 0) return operate('rolloutCluster', rolloutSteps(situation, broken));
-  const obstacle = nextMemberMayGo(situation, { tolerated: tolerated(situation, members) });
+  const obstacle = nextMemberMayGo(situation, { tolerated: tolerated(situation, members), versions });
   return whenGatesOpen(situation, {
     operation: 'rolloutCluster',
     obstacle,
@@ -153,10 +158,16 @@ function rolloutSteps(situation: Situation, members: readonly Outdated[]): Step[
       uid: pod.uid,
       claimUid: claim?.uid ?? '',
       purpose: 'rollout',
+      ...nextVersion(situation, pod),
       because: `${changes[0]}${more}`,
     };
     return [...transferLeadership(situation, waiting, pod.name), stop, ...restart(situation, pod.name)];
   });
+}
+
+/** In the middle of an upgrade it comes back with the version that it runs, whichever the cluster has. */
+function nextVersion({ cluster: { status } }: Situation, { version }: PodFacts) {
+  return version === undefined || version === status.currentVersion ? {} : { next: { version } };
 }
 
 /** A member that the rollout restarted last and that does not come up: the rollout has not ended well. */
@@ -174,13 +185,23 @@ function haltedBy(situation: Situation): Decision | undefined {
   ]);
 }
 
+/**
+ * While NOSPACE stands those whose quota is raised go first and alone: whatever else was edited meanwhile, by members that have the quota
+ * already, too, is brought to the members when the alarm is disarmed.
+ */
+export function firstForSpace(situation: Situation, members: readonly Outdated[]): readonly Outdated[] {
+  if (spaceAlarms(situation).length === 0) return members;
+  const raised = members.filter(member => quotaIsRaised(situation, member));
+  return raised.length === 0 ? members : raised;
+}
+
 /** A raised quota makes room, which must come before NOSPACE is disarmed: it must reach the members while the alarm stands. A lowered one must not. */
 function tolerated(situation: Situation, members: readonly Outdated[]): RegExp | undefined {
   return members.every(member => quotaIsRaised(situation, member)) ? /NOSPACE/ : undefined;
 }
 
 /** Of a pod that does not say what it was made from it is enough that its database has room in the quota of now. */
-function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdated): boolean {
+export function quotaIsRaised({ cluster, probes }: Situation, { pod, changes }: Outdated): boolean {
   const { quotaBackendBytes: quota } = cluster.config.etcd;
   const before = clusterAtPodCreation(cluster.object, pod.madeFrom);
   if (before !== undefined) return quota > withDefaults(before.spec).etcd.quotaBackendBytes;

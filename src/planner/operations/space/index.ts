@@ -5,7 +5,7 @@
  * a person. CORRUPT is never disarmed here. Pure.
  */
 import { consentTo } from '../../checks/consent.ts';
-import { nextMemberMayGo } from '../../checks/gates.ts';
+import { nextMemberMayGo, versionsOf } from '../../checks/gates.ts';
 import { parseTimestamp } from '../../../api/values/time.ts';
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import type { MemberView } from '../../model/member-view.ts';
@@ -33,7 +33,7 @@ export function planSpace(situation: Situation): Decision | undefined {
     case 'room':
       return operate(OPERATION, [disarming(situation)]);
     case 'raised':
-      return planRollout(situation);
+      return planRollout(situation, { versions: versionsOf(situation.members) });
     case 'fragmented':
       return whenRoomIsMade(situation, cause.due);
     case 'full':
@@ -73,8 +73,10 @@ function approvedRevision({ actor, now, history }: Situation): string | undefine
     .find(isOpen);
 }
 
+/** Also in the middle of an upgrade, which waits for room: nobody gets another version by it. */
 function whenOpen(situation: Situation, steps: readonly Step[], approval?: Approval): Decision {
-  const obstacle = nextMemberMayGo(situation, { tolerated: /NOSPACE/ });
+  const versions = versionsOf(situation.members);
+  const obstacle = nextMemberMayGo(situation, { tolerated: /NOSPACE/, versions });
   return whenGatesOpen(situation, { operation: OPERATION, obstacle, steps, member: undefined, approval });
 }
 

@@ -7,7 +7,7 @@
 import { minorOf } from '../../../api/versions/compare.ts';
 import { blocked, type Decision, type Obstacle, operate, type Step } from '../../model/decision.ts';
 import { firstObstacle, membersAreOurs, namesAreFree } from '../../checks/obstacles.ts';
-import { nextMemberMayGo, upgradeMayEnd } from '../../checks/gates.ts';
+import { nextMemberMayGo, upgradeMayEnd, versionsOf } from '../../checks/gates.ts';
 import { replacementIsDue } from '../membership/replace.ts';
 import type { PodFacts } from '../../model/observation.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -131,10 +131,9 @@ function passesSoon(obstacle: Obstacle | undefined): boolean {
 
 function gates(situation: Situation, { from, to }: Goal): Obstacle | undefined {
   const { members: views } = situation;
-  const seen = views.flatMap(({ probe }) => (probe === undefined ? [] : [probe.version]));
   const isBegun = views.some(view => runs(view, to));
   const soakMs = isBegun ? situation.cluster.config.upgrade.soakSeconds * 1_000 : 0;
-  return nextMemberMayGo(situation, { versions: [from, to, ...seen], soakMs });
+  return nextMemberMayGo(situation, { versions: [from, to, ...versionsOf(views)], soakMs });
 }
 
 /** The way leads up, and a downgrade is enabled that is to be no more: cancelling it touches no member, and waits for nothing. */
