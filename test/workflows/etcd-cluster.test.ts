@@ -318,6 +318,23 @@ describe('an operation that another run started', () => {
     expect(loop.actors.at(-1)?.failed).toMatchObject({ message: 'no' });
   });
 
+  it('is asked once a minute however often something changes', async () => {
+    const loop = new ClusterLoop();
+    loop.taken = true;
+    await loop.begin();
+    await loop.answer(planning(STEP));
+    const begun = loop.time;
+    const asked: number[] = [];
+    while (loop.time < begun + 300_000) {
+      const { length } = loop.asks;
+      await loop.advance(5_000);
+      await loop.say(state => void (state.changed = true));
+      await loop.advance(5_000);
+      if (loop.asks.length > length) asked.push((loop.time - begun) / 1_000);
+    }
+    expect(asked).toEqual([60, 120, 180, 240, 300]);
+  });
+
   it('is followed no more when it does not exist', async () => {
     const loop = new ClusterLoop();
     loop.taken = true;
