@@ -40,8 +40,8 @@ export function errorFromResponse(request: RequestName, response: FailedResponse
   const status = parseStatus(response.text) ?? { ...noStatus, message: firstLine(response.text) };
   const secret = /\/secrets(\/|\?|$)/.test(request.path);
   const { causes } = status;
-  const code = isOtherUid(response.code, causes) ? 409 : response.code;
-  const reason = code === response.code ? (status.reason ?? reasonOfCode(code)) : 'Conflict';
+  const code = meantCode(response.code, status);
+  const reason = code === response.code ? (status.reason ?? reasonOfCode(code)) : reasonOfCode(code);
   const said = secret || status.message === '' ? '' : `: ${status.message}`;
   const retryAfterMs = parseRetryAfter(response.retryAfter, Date.now()) ?? status.retryAfterMs;
   return new KubeError({
@@ -54,6 +54,18 @@ export function errorFromResponse(request: RequestName, response: FailedResponse
     ...dropUndefined({ retryAfterMs, continueToken: status.continueToken }),
   });
 }
+
+/** The code that says what is to be done about it. */
+function meantCode(code: number, { causes, message }: ParsedStatus): number {
+  if (isOtherUid(code, causes)) return 409;
+  return code === 403 && ROLES_NOT_READ.test(message) ? 503 : code;
+}
+
+/**
+ * An API server that has just started refuses everything until it has read its roles (seen with 1.35): it lacks those that it makes itself,
+ * and to which everybody is bound. A missing role of somebody else says nothing about this request.
+ */
+const ROLES_NOT_READ = /"system:(basic-user|discovery|public-info-viewer)" not found/;
 
 /**
  * An apply or patch that names a uid is meant for that object alone. When another one has its name by now, the

@@ -12,7 +12,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** What happens to a request instead of, or while, it is passed on. */
 export type Fault =
-  | { readonly kind: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** Taken and never answered. */
   | { readonly kind: 'hang' }
   /** Passed on and done, but the answer is lost with the connection. */
@@ -87,7 +92,7 @@ export class Front {
     if (fault?.kind === 'status') {
       incoming.resume();
       await new Promise(resolve => incoming.on('end', resolve));
-      outgoing.writeHead(fault.status, fault.headers).end();
+      outgoing.writeHead(fault.status, fault.headers).end(fault.body);
       return;
     }
     const pace = fault?.kind === 'slow' ? fault.bytesPerSecond : undefined;

@@ -51,6 +51,18 @@ describe('an error from an answer', () => {
     expect(from(409, { kind: 'Status', reason: 'AlreadyExists' })).toMatchObject({ retry: 'never' });
   });
 
+  it.each([
+    ['system:public-info-viewer", clusterrole.rbac.authorization.k8s.io "system:basic-user', 503],
+    ['system:basic-user', 503],
+    ['of-a-team', 403],
+  ])('of an API server that knows no role %s is of code %i', (role, code) => {
+    // Seen in the second after a start of kube-apiserver 1.35: it has not read the roles by which it judges.
+    const message = `pods is forbidden: User "a" cannot list resource "pods": RBAC: [clusterrole.rbac.authorization.k8s.io "${role}" not found]`;
+    const error = from(403, { kind: 'Status', reason: 'Forbidden', message });
+    expect(error).toMatchObject({ code, retry: 'later' });
+    expect(error.message).toContain(message);
+  });
+
   it('takes the first line of a text, and cuts long messages', () => {
     expect(from(503, 'overloaded\nstack trace').message).toMatch(/: overloaded$/);
     expect(from(500, { kind: 'Status', message: 'x'.repeat(9_000) }).message.length).toBeLessThan(1_200);

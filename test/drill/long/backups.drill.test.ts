@@ -196,7 +196,9 @@ test('a store that goes away in the middle is waited for', async () => {
   const startedAt = await under('away', 4 * MIB);
   store.front.fault = () => ({ kind: 'status', status: 503 });
   await delay(20_000);
-  expect((await story.backup('away'))?.status).toMatchObject({ phase: 'Running', progress: { startedAt } });
+  const { phase, progress } = (await story.backup('away'))?.status ?? {};
+  expect(['Running', 'Retrying']).toContain(phase);
+  expect(progress).toMatchObject({ startedAt });
   store.front.reset();
   const { status } = await story.backedUp('away');
   expect(status?.lastRun).toMatchObject({ startedAt });
@@ -228,7 +230,9 @@ test.each(['apiserver', 'temporal'] as const)(
 );
 
 test('a store that is full is reported, and a backup of a schedule is tried again by itself', async () => {
-  store.front.fault = ({ method }) => (method === 'PUT' ? { kind: 'status', status: 507 } : undefined);
+  // As MinIO says it: what does not answer as a store does is not quoted.
+  const body = '<Error><Code>XMinioStorageFull</Code><Message>no free space</Message></Error>';
+  store.front.fault = ({ method }) => (method === 'PUT' ? { kind: 'status', status: 507, body } : undefined);
   await story.apply('EtcdBackup', 'full', specOf('full', { backupIntervalInSecond: 86_400 }));
   const { status } = await story.backedUp('full', 'Failed');
   expect(status?.Reason).toContain('free space in the store or raise its quota');
