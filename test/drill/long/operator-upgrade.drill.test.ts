@@ -176,9 +176,10 @@ test('a second update with operations in progress loses nothing', async () => {
     begin: async () => {
       await edit({ etcd: { snapshotCount: 20_000 } });
       await small.copy('copy-3', 'seed');
-      await small.kubectl('delete', 'etcd', 'made-1b', '--wait=false');
     },
     mixed: async () => {
+      // It takes seconds: it begins while both releases work.
+      await small.kubectl('delete', 'etcd', 'made-1b', '--wait=false');
       await small.scale('small', 1);
       await small.kubectl('delete', 'pod', '-l', 'etcd_cluster=early', '--wait=false');
       await small.create('made-3');
