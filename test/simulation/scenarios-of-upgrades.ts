@@ -58,6 +58,7 @@ export const upgradeScenarios = {
   async twoMinorsAreAskedFor(scripted: ScriptedWorld) {
     scripted.world.isQuiet = true;
     await asked(scripted, { from: '3.5.35', to: '3.7.3', ...STEP_BY_STEP });
+    await scripted.until('all run 3.6', () => versions(scripted).every(version => version === '3.6.16'));
     await reached(scripted, '3.7.3');
   },
 

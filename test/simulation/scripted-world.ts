@@ -20,7 +20,7 @@ import { SimWorld, type WorldOptions } from './sim-world.ts';
 /** The name of the EtcdRestore that users make. */
 export const RESTORE = 'back';
 /** What takes more ticks than this does not come. */
-const MOST_TICKS = 12_000;
+const MOST_TICKS = 6_000;
 
 export class ScriptedWorld {
   readonly #seed: number;
