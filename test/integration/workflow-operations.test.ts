@@ -1,15 +1,7 @@
 /** Operations: the real workflows on a real Temporal server, over activities that follow a script. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ending } from '../../src/workflows/cluster/state.ts';
-import {
-  CONSENT,
-  CREATION,
-  DELETION,
-  moved,
-  refused,
-  REPAIR,
-  Script,
-} from '../worlds/scripted-activities.ts';
+import { CREATION, DELETION, moved, refused, REPAIR, Script } from '../worlds/scripted-activities.ts';
 import { continued, until, WorkflowBench } from '../worlds/workflow-bench.ts';
 
 let bench: WorkflowBench;
@@ -374,24 +366,5 @@ describe('abort', () => {
     await entity.quiet();
     expect(script.actors.at(-1)?.aborted).toMatchObject({ by: 'cancellation of the workflow' });
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
-  });
-});
-
-describe('the workflow of a cluster that was cancelled during a long step', () => {
-  it('answers what it is asked, before and after', async () => {
-    const script = creation();
-    script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
-    const release = script.hold('bootstrapMembers');
-    const entity = await bench.follow(script);
-    await until(() => script.started.includes('bootstrapMembers'));
-    const restart = entity.update('restart', { by: 'me', member: 'example-1' });
-    await until(async () => (await entity.status()).requests !== undefined);
-    await entity.handle.cancel();
-    await until(async () => (await entity.operationControls()) > 1);
-    expect(await entity.update('pause', { by: 'me' })).toBe('paused: no further step is performed');
-    const approval = entity.update('approve', { ...CONSENT, by: 'me' }).catch(String);
-    release();
-    expect(await restart).toBe('accepted');
-    expect(await approval).toContain('nothing waits for this approval');
   });
 });

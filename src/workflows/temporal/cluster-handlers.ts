@@ -20,7 +20,6 @@ import { approveSignal, approveUpdate } from '../messages/cluster.ts';
 import { refusal } from '../messages/refusal.ts';
 import { isEnding } from '../messages/shapes.ts';
 import { handleCommonMessages, ignoreUnknownSignals } from './handlers.ts';
-import { answering } from './host.ts';
 
 export function handleClusterMessages(cluster: ClusterState): void {
   handleCommonMessages({
@@ -89,7 +88,7 @@ function handleApprovals(cluster: ClusterState): void {
 async function nextPass(cluster: ClusterState): Promise<void> {
   const { passes } = cluster;
   cluster.changed = true;
-  await answering(() => condition(() => cluster.passes > passes || cluster.gone, APPROVAL_WAITS));
+  await condition(() => cluster.passes > passes || cluster.gone, APPROVAL_WAITS);
 }
 
 /** How long an update waits for a pass to judge its request; the request is kept all the same. */
@@ -129,7 +128,7 @@ function handleRequest(cluster: ClusterState, form: (typeof OPERATION_REQUESTS)[
 
 async function verdictOn(cluster: ClusterState, id: UserRequest['id']): Promise<string> {
   const find = () => cluster.judged.find(verdict => verdict.id === id);
-  await answering(() => condition(() => find() !== undefined || cluster.gone, VERDICT_WAITS));
+  await condition(() => find() !== undefined || cluster.gone, VERDICT_WAITS);
   const verdict = find();
   if (verdict === undefined && cluster.gone) throw refusal('the resource is gone');
   if (verdict?.outcome === 'refused') throw refusal(verdict.message);

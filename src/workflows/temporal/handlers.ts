@@ -15,7 +15,6 @@ import {
   statusQuery,
 } from '../messages/resource.ts';
 import { type Received, requestFrom } from '../messages/text.ts';
-import { answering } from './host.ts';
 
 /** What a resource does on them. */
 interface Reactions {
@@ -41,7 +40,7 @@ interface Reactions {
 export function handleCommonMessages(to: Reactions): void {
   const { describe } = to;
   const confirmed = async (answer: string): Promise<string> => {
-    await answering(() => to.received());
+    await to.received();
     return answer;
   };
   setHandler(changedSignal, () => to.changed(), { description: 'reconcile (sent by the watcher)' });

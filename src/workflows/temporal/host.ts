@@ -1,11 +1,5 @@
 /** Temporal as the host of the loops: its clock, timers and history. */
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  patched,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import type { Host } from '../host.ts';
 
 /**
@@ -38,25 +32,4 @@ export const temporalHost: Host = {
 export function uncancelled<T>(cancelled: () => void, run: () => Promise<T>): Promise<T> {
   CancellationScope.current().cancelRequested.catch(cancelled);
   return CancellationScope.nonCancellable(run);
-}
-
-/** What an update waits for goes on in a run that is cancelled, before or meanwhile: that ends nothing (see `uncancelled`). */
-export function answering<T>(wait: () => Promise<T>): Promise<T> {
-  const run = CancellationScope.current();
-  // In a history of an earlier release the update fails at this moment.
-  const goesOn = () => patched('answers-when-cancelled');
-  if (run.consideredCancelled && !goesOn()) return wait();
-  const shield = new CancellationScope({ cancellable: false });
-  const scope = new CancellationScope({ cancellable: true, parent: shield });
-  let waiting!: Promise<T>;
-  void scope.run(async () => void (waiting = wait()));
-  let isOver = false;
-  const over = () => void (isOver = true);
-  waiting.then(over, over);
-  if (!run.consideredCancelled)
-    run.cancelRequested.catch(() => {
-      if (!isOver && !goesOn()) scope.cancel();
-    });
-  // This very promise: through another one the answer would come later, and other commands before it.
-  return waiting;
 }
