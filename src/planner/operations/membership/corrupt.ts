@@ -16,6 +16,7 @@ import { memberToReplace } from './departing.ts';
 const OPERATION = 'replaceMember';
 
 type Differing = Extract<Verdict, { kind: 'differs' | 'undecided' }>;
+type ByMajority = Extract<Verdict, { kind: 'differs' }>;
 
 /** What is looked at before every replacement (replace.ts). */
 export interface Replacing {
@@ -75,7 +76,9 @@ function whenAllowed(situation: Situation, verdict: Differing, removing: Removal
   const { candidate, removal, tooMany } = removing;
   const steps = prepared(situation, verdict, removing);
   const isAsked = candidate.id === memberToReplace(situation)?.id;
-  if (isAsked || isByPolicy(situation, verdict, tooMany)) return operate(OPERATION, steps);
+  // Where nobody knows who differs only a member that a person names is a candidate.
+  if (isAsked || verdict.kind === 'undecided' || isByPolicy(situation, verdict, tooMany))
+    return operate(OPERATION, steps);
   const found = `${candidate.name} does not have the data of the others, ${sidesText(situation, verdict.sides)}; it would be removed, its volume kept, and another member added`;
   const doubt = doubtText(situation, verdict, candidate);
   const why = {
@@ -100,9 +103,8 @@ function candidateOf(verdict: Differing, asked: MemberView | undefined): MemberV
  * `repair.corruption`, unless so many members were replaced lately that something else is wrong, or one of the majority was found to differ
  * before: what it holds may have come to the others by a snapshot of it.
  */
-function isByPolicy(situation: Situation, verdict: Differing, tooMany: Obstacle | undefined): boolean {
+function isByPolicy(situation: Situation, verdict: ByMajority, tooMany: Obstacle | undefined): boolean {
   return (
-    verdict.kind === 'differs' &&
     situation.cluster.config.repair.corruption === 'Replace' &&
     tooMany === undefined &&
     doubtfulOf(situation, verdict.majority).length === 0
@@ -110,8 +112,8 @@ function isByPolicy(situation: Situation, verdict: Differing, tooMany: Obstacle 
 }
 
 /** Why a person should look before the majority is believed. */
-function doubtText(situation: Situation, verdict: Differing, { name }: MemberView): readonly string[] {
-  const doubtful = verdict.kind === 'differs' ? doubtfulOf(situation, verdict.majority) : [];
+function doubtText(situation: Situation, { majority }: ByMajority, { name }: MemberView): readonly string[] {
+  const doubtful = doubtfulOf(situation, majority);
   if (doubtful.length === 0) return [];
   const names = doubtful.map(view => view.name).join(', ');
   return [
