@@ -17,8 +17,7 @@ export function isSkipped({ failed }: WorkflowState, { operation, step }: Work):
 /** Whether what failed lately is something that nothing depends on. */
 export function isNonBlockingFailure({ failed }: Pick<WorkflowState, 'failed'>): boolean {
   const { isolated } = traitsOf(failed?.step ?? '') ?? {};
-  if (isolated === 'inRepair') return failed?.operation === 'repairCluster';
-  return isolated === 'always' || (isolated === 'byItself' && failed?.operation === 'moveLeader');
+  return isolated === 'always' || (isolated !== undefined && isolated === failed?.operation);
 }
 
 /** Whether this step waits for its back-off: it failed itself, or a step of its operation that others depend on did. */

@@ -105,7 +105,7 @@ export const MEMBER_STEPS = {
   moveLeader: row<{ readonly from: string; readonly to: string; readonly toId: string }>({
     timing: ACTION_TIMING,
     plannedAgain: true,
-    isolated: 'byItself',
+    isolated: 'moveLeader',
     summary: ({ from, to }) => `move the leadership from ${from} to ${to}`,
   }),
   defragmentMember: row<{

@@ -15,14 +15,14 @@ export const OBJECT_STEPS = {
   issueCertificates: row<{ readonly secrets: readonly string[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
-    isolated: 'inRepair',
+    isolated: 'repairCluster',
     summary: ({ secrets }) => `issue certificates ${list(secrets)}`,
   }),
   /** Certificates of cert-manager, by name: created, or brought to what they are to say. */
   requestCertificates: row<{ readonly certificates: readonly string[] }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
-    isolated: 'inRepair',
+    isolated: 'repairCluster',
     summary: ({ certificates }) => `request certificates ${list(certificates)} from cert-manager`,
   }),
   ensureObjects: row<{
@@ -32,7 +32,7 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
-    isolated: 'inRepair',
+    isolated: 'repairCluster',
     summary: ({ objects }) => `create ${list(objects.map(object => READABLE[object]))}`,
   }),
   applyObjects: row<{
@@ -48,7 +48,7 @@ export const OBJECT_STEPS = {
   }>({
     timing: ACTION_TIMING,
     plannedAgain: false,
-    isolated: 'inRepair',
+    isolated: 'repairCluster',
     summary: ({ objects }) =>
       `update ${list(objects.map(({ object, because }) => `${READABLE[object]} (${because})`))}`,
   }),

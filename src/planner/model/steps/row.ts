@@ -1,4 +1,5 @@
 /** What the catalogue says of one kind of step (../step-catalogue.ts). */
+import type { Operation } from '../../../api/operations.ts';
 import { HEARTBEAT_SECONDS } from '../../../api/values/heartbeat.ts';
 
 /** How long an attempt at a step may take, all attempts together, and how long its worker may be silent. */
@@ -58,10 +59,10 @@ export interface StepRow<Fields, PlannedAgain extends boolean = boolean> {
    */
   readonly plannedAgain: PlannedAgain;
   /**
-   * Nothing depends on it: when it fails, others go on until it is tried again. `inRepair`: only of a cluster that lives; what is created
-   * or restored waits for it. `byItself`: only where it is all that its operation does; what comes after it in another one waits for it.
+   * Nothing depends on it: when it fails, others go on until it is tried again. The name of an operation: only as a step of this one; what comes
+   * after it in another one waits for it.
    */
-  readonly isolated?: 'always' | 'inRepair' | 'byItself';
+  readonly isolated?: 'always' | Operation;
   /** By it a member comes, or comes back. */
   readonly bringsMembers?: true;
   /** It stops a member, or starts its container again. */
