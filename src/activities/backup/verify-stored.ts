@@ -51,7 +51,7 @@ export async function verifyStoredBackup(
   { ref, step }: Omit<Order, 'deps'>,
 ): Promise<void> {
   const order = { deps, ref, step };
-  const read = await readPresent(order.deps.kube, order.ref);
+  const read = await readPresent(deps.kube, ref);
   if (
     read.status?.verification?.request === step.request &&
     read.status.verification.completedAt !== undefined
@@ -160,10 +160,10 @@ async function record(
   change: (begun: Verification) => Verification,
   found?: { readonly verified: string; readonly verdict: VerificationResult },
 ): Promise<void> {
-  const { deps, step } = order;
+  const { deps, ref, step } = order;
   const { request, location, level, by } = step;
   await retryOnConflict(async () => {
-    const backup = await readPresent(order.deps.kube, order.ref);
+    const backup = await readPresent(deps.kube, ref);
     const status = withoutWatchers(backup.status ?? {});
     const now = deps.now();
     const { verification } = status;

@@ -1,4 +1,5 @@
 /** What Temporal's UI and CLI send to a codec server: payloads as the JSON of protobuf, bytes in base64. */
+import { isRecord } from '../../api/values/is-record.ts';
 import type { Payload } from '@temporalio/common';
 
 export interface CodecMessage {
@@ -13,7 +14,7 @@ export class MessageError extends Error {
 /** @throws MessageError */
 export function readMessage(text: string): CodecMessage {
   const message = parsed(text);
-  const payloads = isObject(message) ? (message['payloads'] ?? []) : undefined;
+  const payloads = isRecord(message) ? (message['payloads'] ?? []) : undefined;
   if (!Array.isArray(payloads)) throw new MessageError('send {"payloads":[...]}');
   return { payloads: payloads.map(payload) };
 }
@@ -38,9 +39,9 @@ function parsed(text: string): unknown {
 }
 
 function payload(value: unknown): Payload {
-  if (!isObject(value)) throw new MessageError('a payload is an object with metadata and data');
+  if (!isRecord(value)) throw new MessageError('a payload is an object with metadata and data');
   const metadata = value['metadata'] ?? {};
-  if (!isObject(metadata)) throw new MessageError('metadata of a payload is an object of texts in base64');
+  if (!isRecord(metadata)) throw new MessageError('metadata of a payload is an object of texts in base64');
   const entries = Object.entries(metadata).map(([name, text]) => [name, bytes(text)] as const);
   return { metadata: Object.fromEntries(entries), data: bytes(value['data'] ?? '') };
 }
@@ -52,8 +53,4 @@ function bytes(value: unknown): Uint8Array {
 
 function base64(value: Uint8Array | null | undefined): string {
   return Buffer.from(value ?? []).toString('base64');
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

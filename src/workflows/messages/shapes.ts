@@ -2,6 +2,7 @@
  * Whether a value has the expected shape. Who may send signals can send what only workflows send each other, and complete
  * an activity by hand. A handler that throws, or a value that a command cannot carry, would hold up a workflow for good.
  */
+import { isRecord } from '../../api/values/is-record.ts';
 import type {
   Assessment,
   BackupAssessment,
@@ -43,10 +44,7 @@ const oneOf =
 const record =
   (fields: Readonly<Record<string, Shape>>): Shape =>
   value =>
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.entries(fields).every(([key, shape]) => shape((value as Record<string, unknown>)[key]));
+    isRecord(value) && Object.entries(fields).every(([key, shape]) => shape(value[key]));
 /** Distinguished by their field `kind`. */
 const byKind =
   (kinds: Readonly<Record<string, Shape>>): Shape =>
