@@ -136,7 +136,7 @@ export const spaceScenarios = {
     await reached(scripted, '3.7.3');
   },
 
-  /** Members would hash what is left otherwise, and etcd take one of them for corrupt: nobody is asked for a compaction. */
+  /** After a compaction these members would have different hashes, and etcd would take one of them for corrupt: the operator asks for none. */
   async historyFillsADatabaseOfTwoReleases(scripted: ScriptedWorld) {
     await untilTheLast(scripted, { from: '3.5.15', to: '3.5.35' });
     fill(scripted, { history: 0.8 });

@@ -43,7 +43,7 @@ export function suspectsOf(situation: Situation): readonly string[] {
   return recordOf(situation)?.suspects ?? [];
 }
 
-/** Whether its data is not that of the majority, or was found to differ since all last held the same: nobody is to get theirs from it. */
+/** Whether the data of this member differs from that of the majority, or did since all members last held the same: no other member may be filled from it. */
 export function mayDiffer(situation: Situation, { id }: MemberView): boolean {
   const verdict = verdictOf(situation);
   const differing = verdict.kind === 'differs' ? verdict.differing : [];

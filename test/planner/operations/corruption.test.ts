@@ -333,7 +333,7 @@ describe('a majority with a member that was found to differ before', () => {
     status: { dataComparison: FOUND },
   };
 
-  it('is not believed by policy: a person is asked, and told why', () => {
+  it('is not believed by policy: the operator asks for approval and gives the reason', () => {
     expect(decided(flipped)).toMatchObject({
       kind: 'blocked',
       reason: 'CorruptMember',

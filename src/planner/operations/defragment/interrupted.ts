@@ -1,6 +1,6 @@
 /**
  * Defragmentations that their members did not outlive: a file that takes longer to copy than the kubelet waits, that needs more memory than the
- * member may use, or for which its volume has no room, ends etcd again and again. So nothing is tried again at once, and a person is told. Pure.
+ * member may use, or for which its volume has no room, ends etcd again and again. So the operator does not repeat it at once, and reports it. Pure.
  */
 import { timestamp } from '../../../api/values/time.ts';
 import type { Obstacle } from '../../model/decision.ts';
