@@ -87,7 +87,7 @@ describe('an operation that outlived the run of its entity', () => {
     const script = creation();
     const { entity, release } = await orphaned(script);
     await entity.handle.signal('pause', { by: 'me' });
-    await until(async () => (await entity.status()).paused !== undefined);
+    await until(async () => (await entity.operationControls('handOver')) > 0);
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'handedBack' });
     await until(() => script.actors.at(-1)?.paused !== undefined);
@@ -98,7 +98,7 @@ describe('an operation that outlived the run of its entity', () => {
     const script = creation();
     const { entity, release, runId } = await orphaned(script);
     await entity.handle.signal('abort', { by: 'me', reason: 'a typo' });
-    await until(async () => (await entity.status()).operation === 'createCluster');
+    await until(async () => (await entity.operationControls('abort')) > 0);
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'aborted' });
     await until(() => script.actors.at(-1)?.aborted !== undefined);

@@ -159,10 +159,13 @@ export class Entity {
     return eventTypesOf((await this.histories(of)).slice(-1));
   }
 
-  /** How often the operation got what users requested. */
-  async operationControls(): Promise<number> {
-    const types = await this.eventTypes('operation');
-    return types.filter(type => type === 'workflowExecutionSignaledEventAttributes').length;
+  /** How often the operation got what users requested; only the signals of this name, where one is given. */
+  async operationControls(name?: string): Promise<number> {
+    const signals = eventsOf(await this.histories('operation')).flatMap(event => {
+      const signal = event.workflowExecutionSignaledEventAttributes;
+      return signal ? [signal.signalName] : [];
+    });
+    return signals.filter(signal => name === undefined || signal === name).length;
   }
 
   /** Waits until the entity has handled what it was sent and waits for more: no task and no activity is under way. */

@@ -202,7 +202,8 @@ test('installed again for one namespace it takes over, with rights in that names
   expect(await may(ACCOUNT, 'get', 'secrets', '-n', 'default')).toBe(false);
   expect(await may(ACCOUNT, 'list', 'etcdclusters', '-A')).toBe(false);
   const stranger = await readCluster(world(), 'default', 'stranger');
-  expect([stranger?.status, stranger?.metadata.finalizers]).toEqual([undefined, undefined]);
+  expect(stranger?.status).toEqual({ conditions: [expect.objectContaining({ reason: 'NotObservedYet' })] });
+  expect(stranger?.metadata.finalizers).toBeUndefined();
   expect(await refusals()).toEqual([]);
 });
 

@@ -496,6 +496,13 @@ describe('members of which no majority has the same data', () => {
     });
   });
 
+  it('get the leadership from the one that a person names, although each may be the one that differs', () => {
+    expect(decided({ hashes: ['a', 'b'] }, replace('example-0'))).toMatchObject({
+      operation: 'replaceMember',
+      step: { kind: 'moveLeader', from: 'example-0', to: 'example-1' },
+    });
+  });
+
   it('are not judged by an approval that nobody asked for', () => {
     expect(decided({ hashes: ['a', 'b'] }, approved('a1'))).toMatchObject({
       kind: 'blocked',
