@@ -4,7 +4,7 @@
  * whatever became of the stop, nobody stays shut out.
  */
 import type { Decision, StepKind } from '../../model/decision.ts';
-import { verdictOf } from '../../checks/corruption.ts';
+import { mayDiffer, verdictOf } from '../../checks/corruption.ts';
 import { memberNames } from '../../model/member-names.ts';
 import { leavingMembers } from '../membership/scale.ts';
 import type { PodFacts } from '../../model/observation.ts';
@@ -48,17 +48,23 @@ function isToStop(situation: Situation, { uid, clients }: PodFacts, next: Decisi
   return leavingMembers(situation, situation.members).some(({ pod }) => pod?.uid === uid);
 }
 
-/** Clients that read from it read what was never written. */
-function isDiffering(situation: Situation, name: string): boolean {
+/**
+ * Clients that read from it read what was never written. It stays away from them while nobody knows who differs now: a member may have taken
+ * the place of one of the majority.
+ */
+function isDiffering(situation: Situation, { name, clients }: PodFacts): boolean {
   const verdict = verdictOf(situation);
-  return verdict.kind === 'differs' && verdict.differing.some(view => view.name === name);
+  if (verdict.kind === 'differs') return verdict.differing.some(view => view.name === name);
+  if (verdict.kind === 'equal' || clients !== 'withdrawn') return false;
+  return situation.members.some(view => view.name === name && mayDiffer(situation, view));
 }
 
 /** A pod that the label was taken off serves already. One whose image was replaced is to run the new one first, and a learner is to vote. */
-function mayServe(situation: Situation, { name, clients, ready, version }: PodFacts): boolean {
+function mayServe(situation: Situation, pod: PodFacts): boolean {
+  const { name, clients, ready, version } = pod;
   const { probes, members } = situation;
   if (members.some(view => view.name === name && view.isLearner)) return false;
-  if (isDiffering(situation, name)) return false;
+  if (isDiffering(situation, pod)) return false;
   if (clients !== 'withdrawn') return clients === undefined;
   const probe = probes[name];
   return ready && probe?.answered === true && probe.version === version;
