@@ -80,3 +80,19 @@ test('a cluster waits for cert-manager, asks it, and is made with what it issues
   console.log(`certificates issued: healthy after ${((performance.now() - begun) / 1000).toFixed(1)} s`);
   expect(status).toMatchObject({ ready: '3/3', tls: { mode: 'certManager', peer: true, client: true } });
 });
+
+test('a Certificate that a user has edited is applied again with the next change of the cluster', async () => {
+  const { items } = await world.kube.list(CERTIFICATE, { namespace: NAMESPACE });
+  const { name } = items[0]!.metadata;
+  const duration = async () => {
+    const found = await world.kube.get({ ...CERTIFICATE, namespace: NAMESPACE, name });
+    return (found?.['spec'] as { readonly duration: string }).duration;
+  };
+  const wanted = await duration();
+  const edit = ['patch', 'certificate', name, '-n', NAMESPACE, '--type=merge', '-p'];
+  await world.stack.kubectl(...edit, '{"spec":{"duration":"24h"}}');
+  const change = ['patch', 'etcd', at.name, '-n', NAMESPACE, '--type=merge', '-p'];
+  await world.stack.kubectl(...change, '{"spec":{"repair":{"maxReplacementsPerHour":2}}}');
+  await poll(async () => (await duration()) === wanted || undefined, { timeoutMs: 90_000 });
+  await awaitCondition(world, at, { type: 'TLSReady' });
+});
