@@ -502,6 +502,10 @@ describe('files with much free space', () => {
     expect(plan({ ...observed, pods, now: at('03:00:00') }, {})).toMatchObject({
       step: { kind: 'defragmentMember' },
     });
+    const inPods = alarmed({ sizes: HALF_FREE, status: { storage: { kind: 'EmptyDir' } } });
+    expect(plan({ ...inPods, pods }, {})).toMatchObject({
+      message: expect.stringMatching(/before 2026-01-05T03:00:00Z$/) as string,
+    });
   });
 
   it('are left alone where members have room', () => {
