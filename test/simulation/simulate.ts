@@ -1,7 +1,7 @@
 /** Runs worlds: storms in which faults happen, each followed by a calm in which the cluster must come to rest as asked for. */
 import { podFacts } from '../../src/activities/observe/pod-facts.ts';
 import { ANNOTATION_CLUSTER_ID, ANNOTATION_INCARNATION, ANNOTATION_TAKE_UP } from '../../src/api/names.ts';
-import type { EtcdClusterStatus } from '../../src/api/schemas/types.ts';
+import type { EtcdClusterSpec, EtcdClusterStatus } from '../../src/api/schemas/types.ts';
 import { EtcdError } from '../../src/etcd/port.ts';
 import { Coverage } from './coverage.ts';
 import { mendApiserver } from './faults-of-apiserver.ts';
@@ -26,7 +26,7 @@ import { SimWorld } from './sim-world.ts';
 /** A calm that takes more than this many ticks, or passes, does not converge. */
 const MOST_TICKS = 40_000;
 const MOST_PASSES = 400;
-/** Restores of one calm, which wait for each other, and versions that an upgrade goes through. */
+/** Restores of one calm, which wait for each other, versions that an upgrade goes through, and members that move to another class. */
 const MOST_STAGES = 5;
 /** Storms of one world. */
 const STORMS = 4;
@@ -262,7 +262,7 @@ async function settle(world: SimWorld): Promise<void> {
   const firstPass = world.passes;
   const firstTick = world.ticks;
   let restedAt: number | undefined;
-  // Each restore makes a cluster again, one member after the other, and each version on the way restarts every member.
+  // Each restore makes a cluster again, one member after the other, each version on the way restarts every member, and each that moves is replaced.
   const stages = new Set<string>();
   for (;;) {
     stages.add(stageOf(world));
@@ -283,9 +283,13 @@ async function settle(world: SimWorld): Promise<void> {
   }
 }
 
-function stageOf({ resource }: SimWorld): string {
+function stageOf({ resource, kube }: SimWorld): string {
   const { incarnation, currentVersion } = (resource?.['status'] ?? {}) as EtcdClusterStatus;
-  return `${incarnation?.token} ${currentVersion}`;
+  const { storage } = (resource?.['spec'] ?? {}) as EtcdClusterSpec;
+  const asked = storage?.volumeClaimTemplate?.spec?.storageClassName;
+  const claims = kube.all('PersistentVolumeClaim') as readonly { spec?: { storageClassName?: string } }[];
+  const toMove = claims.filter(({ spec }) => asked !== undefined && spec?.storageClassName !== asked).length;
+  return `${incarnation?.token} ${currentVersion} ${toMove}`;
 }
 
 /** What was asked for and cannot be had: the end of the work, said in so many words. */

@@ -86,7 +86,7 @@ test('a Certificate that a user has edited is applied again with the next change
   const { name } = items[0]!.metadata;
   const duration = async () => {
     const found = await world.kube.get({ ...CERTIFICATE, namespace: NAMESPACE, name });
-    return (found?.['spec'] as { readonly duration: string }).duration;
+    return (found?.['spec'] as { readonly duration: string } | undefined)?.duration;
   };
   const wanted = await duration();
   const edit = ['patch', 'certificate', name, '-n', NAMESPACE, '--type=merge', '-p'];
