@@ -74,7 +74,7 @@ export const clusterHistories: readonly Scenario[] = [
     const aborted = await entity.operationRun();
     release();
     await aborted.result();
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     await entity.quiet();
     await entity.handle.signal('explode', { unknown: true });
     await entity.handle.signal('resync', { by: 'a person' });
@@ -88,7 +88,7 @@ export const clusterHistories: readonly Scenario[] = [
     script.fail('bootstrapMembers', [moved('the claim is another one')]);
     script.fail('ensureObjects', [refused('services is forbidden')]);
     const entity = await begin(bench, script);
-    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
     const failed = await entity.operationRun();
     await until(() => script.remaining.length === 0);
     await entity.quiet();
@@ -173,7 +173,7 @@ export const clusterHistories: readonly Scenario[] = [
     const release = await holding(script, 'bootstrapMembers', () => entity.changed());
     await entity.operation.terminate('by a person');
     release();
-    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
     await entity.quiet();
     return { 'etcdCluster-operation-terminated': entity.handle };
   },

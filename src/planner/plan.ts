@@ -30,15 +30,15 @@ import { hasFailed, isSkipped, isNonBlockingFailure } from './checks/failed-step
 import { restoreUnderWay } from './model/restore-of-cluster.ts';
 
 /** What to do next about one cluster. `undefined`: the resource does not exist any more. */
-export function plan(observation: Observation | undefined, actor: WorkflowState): Decision {
-  return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation, actor));
+export function plan(observation: Observation | undefined, workflowState: WorkflowState): Decision {
+  return observation === undefined ? { kind: 'gone' } : decide(situationOf(observation, workflowState));
 }
 
 /** The same, of a situation that is worked out already. */
 export function decide(situation: Situation): Decision {
   const decision = admitting(closing(firstDecision(situation), situation), situation);
   if (decision.kind === 'idle') return idle(nextLookSeconds(situation));
-  return withWorkflowState(decision, situation.actor);
+  return withWorkflowState(decision, situation.workflowState);
 }
 
 /** The first that there is to do; before it what failed lately and nothing depends on, when there is nothing else. */
@@ -50,7 +50,7 @@ function firstDecision(situation: Situation): Stopped {
     const decision = unlessStopped(wanted, situation);
     const isStopped = wanted.kind === 'operate' && decision.kind === 'blocked';
     const found = { decision, stopped: isStopped ? wanted : undefined };
-    if (!isStopped || !isSkipped(situation.actor, wanted)) return found;
+    if (!isStopped || !isSkipped(situation.workflowState, wanted)) return found;
     passedOver ??= found;
   }
   return passedOver ?? { decision: idle(), stopped: undefined };
@@ -125,18 +125,18 @@ function unlessStopped(decision: Decision, situation: Situation): Decision {
 }
 
 function stopOf(work: Work, situation: Situation): Obstacle | undefined {
-  const { actor, cluster } = situation;
+  const { workflowState, cluster } = situation;
   const { operation, step, undo, closes, subject } = work;
-  const { failed } = actor;
+  const { failed } = workflowState;
   if (closes !== undefined) {
     // Only what failed itself waits for its back-off.
     const isItself = failed?.operation === operation && (failed.step ?? step.kind) === step.kind;
     return isItself ? stepFailed(failed, situation) : undefined;
   }
-  if (actor.paused !== undefined) {
+  if (workflowState.paused !== undefined) {
     return {
       reason: 'Paused',
-      message: `paused by ${attribution(actor.paused)}; to continue, ${howToAsk('resume')}`,
+      message: `paused by ${attribution(workflowState.paused)}; to continue, ${howToAsk('resume')}`,
     };
   }
   if (cluster.config.paused && OPERATIONS[operation].ignoresPause !== true) {
@@ -149,7 +149,7 @@ function stopOf(work: Work, situation: Situation): Obstacle | undefined {
       message: `${operation} was aborted by ${attribution(aborted)}; it starts again when the specification changes; to start it now, ${howToAsk('resync')}`,
     };
   }
-  return failed !== undefined && hasFailed(actor, { operation, step })
+  return failed !== undefined && hasFailed(workflowState, { operation, step })
     ? stepFailed(failed, situation)
     : undefined;
 }

@@ -7,10 +7,10 @@ import type { Situation } from './model/situation.ts';
 import { upgradeGoal } from './operations/upgrade/goal.ts';
 
 /** The situation that was observed, and what users want in it. */
-export function situationOf(observation: Observation, actor: WorkflowState = {}): Situation {
+export function situationOf(observation: Observation, workflowState: WorkflowState = {}): Situation {
   const known = {
     ...observation,
-    actor,
+    workflowState,
     members: memberViews(observation),
     leader: leaderAmong(observation.probes),
   };

@@ -19,7 +19,7 @@ import { answered, type FailedPass, type PassHost } from './passes.ts';
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
 export interface BackupHost extends SlotHost, PassHost {
-  pass(actor: BackupWorkflowState): Promise<BackupAssessment | FailedPass>;
+  pass(workflowState: BackupWorkflowState): Promise<BackupAssessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
   start(work: BackupWork): Promise<Started<BackupEnding> | undefined>;
   /** The same in the slot of the second store. */
@@ -54,8 +54,8 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
 async function pass(backup: BackupState, host: BackupHost): Promise<BackupAssessment | undefined> {
   forgetExpired(backup, host.now());
   backup.changed = false;
-  const actor = backupWorkflowState(backup);
-  const assessment = await answered(backup, host, () => host.pass(actor));
+  const workflowState = backupWorkflowState(backup);
+  const assessment = await answered(backup, host, () => host.pass(workflowState));
   if (assessment === undefined) return undefined;
   afterPass(backup, assessment);
   host.show();

@@ -2,7 +2,7 @@
 import { backoffMs } from '../api/values/backoff.ts';
 import type { WorkflowState, Assessment, OpenSignals, RecordedRequests } from '../activities/index.ts';
 import {
-  actorOf,
+  workflowStateOf,
   afterPass,
   afterOperation,
   afterRequests,
@@ -19,9 +19,9 @@ import { isPutBack, over, repeated, repeatsAtOnce, TRIES, waitsUntil } from './r
 import { type SlotHost, type Started, untilEnded } from './slot.ts';
 
 export interface ClusterHost extends SlotHost, PassHost {
-  pass(actor: WorkflowState): Promise<Assessment | FailedPass>;
+  pass(workflowState: WorkflowState): Promise<Assessment | FailedPass>;
   /** Starts an operation; undefined: one that another run started is still under way. */
-  start(work: Work, actor: WorkflowState): Promise<Started<Ending> | undefined>;
+  start(work: Work, workflowState: WorkflowState): Promise<Started<Ending> | undefined>;
   /** Judges EtcdRequests while an operation is under way, and mirrors what users asked for in the status. Undefined: that failed. */
   recordRequests(
     open: OpenSignals & Pick<WorkflowState, 'spent'>,
@@ -78,8 +78,8 @@ async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessmen
   cluster.changed = false;
   cluster.asks = [];
   const recorded = asRecorded(cluster);
-  const actor = { ...actorOf(cluster), ...mayRepair(cluster, began) };
-  const assessment = await answered(cluster, host, () => host.pass(actor));
+  const workflowState = { ...workflowStateOf(cluster), ...mayRepair(cluster, began) };
+  const assessment = await answered(cluster, host, () => host.pass(workflowState));
   if (assessment === undefined) return undefined;
   cluster.recorded = recorded;
   noteRepair(cluster, assessment, { began, ended: host.now() });
@@ -126,7 +126,7 @@ async function operate(cluster: ClusterState, host: ClusterHost, work: Work): Pr
   const generation = cluster.assessment?.generation ?? 0;
   cluster.running = { operation, generation, ...(subject !== undefined && { subject }) };
   cluster.reported = undefined;
-  return hasEnded(cluster, host, await host.start(work, actorOf(cluster)));
+  return hasEnded(cluster, host, await host.start(work, workflowStateOf(cluster)));
 }
 
 /** Waits for the end of the operation under way. @param started undefined: by another run */

@@ -12,7 +12,7 @@ import { answered, type FailedPass, type PassHost, type PassState } from './pass
 export type RestoreWork = Extract<RestoreDecision, { kind: 'operate' }>;
 
 export interface RestoreHost extends Host, PassHost {
-  pass(actor: RestoreWorkflowState): Promise<RestoreAssessment | FailedPass>;
+  pass(workflowState: RestoreWorkflowState): Promise<RestoreAssessment | FailedPass>;
   perform(work: RestoreWork): Promise<StepOutcome>;
   /** Has the workflow of the cluster make a pass. It may not run: the watcher sees to that. */
   wake(cluster: ResourceId): Promise<void>;
@@ -113,8 +113,8 @@ async function pass(restore: RestoreState, host: RestoreHost): Promise<RestoreAs
   const { failed, again } = restore;
   restore.changed = false;
   restore.again = false;
-  const actor = { ...(failed && { failed }), ...(again && { again }) };
-  const assessment = await answered(restore, host, () => host.pass(actor));
+  const workflowState = { ...(failed && { failed }), ...(again && { again }) };
+  const assessment = await answered(restore, host, () => host.pass(workflowState));
   if (assessment === undefined) {
     restore.again ||= again;
     return undefined;

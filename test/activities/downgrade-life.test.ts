@@ -18,9 +18,9 @@ async function created(version: string, spec: EtcdClusterSpec = {}): Promise<Ope
 
 const ask = (world: OperatorWorld, spec: EtcdClusterSpec) => world.edit(spec);
 
-async function settled(world: OperatorWorld, actor: WorkflowState = {}) {
-  await world.run(actor);
-  return world.run(actor);
+async function settled(world: OperatorWorld, workflowState: WorkflowState = {}) {
+  await world.run(workflowState);
+  return world.run(workflowState);
 }
 
 function etcdOf(world: OperatorWorld) {

@@ -88,6 +88,6 @@ it('passes of a backup that fail have no Available to say so, and are taken back
     reportPassFailure(world.ref, { kind: 'EtcdBackup', message, since: world.now, times: 1 }),
   );
   expect(said(world.status.conditions)).toEqual({ PassFailing: 'True PassFails' });
-  await world.act(({ assessBackup }) => assessBackup(world.ref, { actor: {}, workflowId: 'entity' }));
+  await world.act(({ assessBackup }) => assessBackup(world.ref, { workflowState: {}, workflowId: 'entity' }));
   expect(said(world.status.conditions)).toMatchObject({ PassFailing: 'False PassesSucceed' });
 });

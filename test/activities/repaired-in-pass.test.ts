@@ -98,10 +98,10 @@ describe('a cluster whose client Service was deleted', () => {
       'another operation has failed',
       { ...FREE, failed: { operation: 'moveLeader', message: 'no', retryAt: 1 } },
     ],
-  ])('is left to an operation while %s', async (_, actor) => {
+  ])('is left to an operation while %s', async (_, workflowState) => {
     const world = await available();
     await deleteShared(world, isClientService);
-    expect(await world.look(actor)).not.toHaveProperty('repaired');
+    expect(await world.look(workflowState)).not.toHaveProperty('repaired');
     expect(shared(world)).not.toContain('example-client');
   });
 
@@ -130,7 +130,7 @@ describe('a cluster whose client Service was deleted', () => {
     await deleteShared(world, isClientService);
     const { assess } = createActivities(world.deps);
     const second = new ActivityEnvironment({ attempt: 2 });
-    const context = { actor: FREE, workflowId: 'entity' };
+    const context = { workflowState: FREE, workflowId: 'entity' };
     expect(await second.run(assess, world.ref, context)).toMatchObject({
       decision: { step: { kind: 'ensureObjects' } },
     });

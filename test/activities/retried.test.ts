@@ -15,7 +15,7 @@ async function backupThat(): Promise<{
   const activities = createActivities(world.deps);
   const env = new ActivityEnvironment();
   const { decision } = await env.run(() =>
-    activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }),
+    activities.assessBackup(world.ref, { workflowState: {}, workflowId: 'entity' }),
   );
   if (decision.kind !== 'operate' || decision.step.kind !== 'beginBackup') throw new Error('nothing begun');
   const { step } = decision;
@@ -92,7 +92,7 @@ describe('an activity that fails', () => {
     await attempt(2, new Error('no Secret')).catch(() => undefined);
     const activities = createActivities(world.deps);
     await new ActivityEnvironment().run(() =>
-      activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }),
+      activities.assessBackup(world.ref, { workflowState: {}, workflowId: 'entity' }),
     );
     expect(retrying(world)).toBeUndefined();
     expect(world.status.phase).toBe('Running');
@@ -107,7 +107,7 @@ it('activities of all kinds report their failures', async () => {
   const activities = createActivities(world.deps);
   const [cluster] = world.kube.all('EtcdCluster');
   const { namespace = '', name = '', uid = '' } = cluster?.metadata ?? {};
-  const pass = () => activities.assess({ namespace, name, uid }, { actor: {}, workflowId: 'entity' });
+  const pass = () => activities.assess({ namespace, name, uid }, { workflowState: {}, workflowId: 'entity' });
   await new ActivityEnvironment({ attempt: 2 }).run(pass).catch(() => undefined);
   expect(reported(world).map(({ message }) => message)).toEqual([
     'assess fails and is tried again: the store of lists is away',

@@ -31,7 +31,7 @@ function overhear(world: OperatorWorld): string[] {
       throw error;
     }
   };
-  world.look = actor => through(look(actor));
+  world.look = workflowState => through(look(workflowState));
   world.perform = step => {
     hear(step);
     return through(perform(step));

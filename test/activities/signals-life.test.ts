@@ -148,8 +148,8 @@ it('a run of a backup that begins anew goes on with the pause that was open, and
   world.say(state => pauseBackup(state, { by: 'ana', reason: 'to look', at: world.now }));
   await world.run();
   expect(world.status.signals).toMatchObject({ pause: { by: 'ana', reason: 'to look' } });
-  const look = (actor: object) =>
-    world.act(({ assessBackup }) => assessBackup(world.ref, { actor, workflowId: 'entity' }));
+  const look = (workflowState: object) =>
+    world.act(({ assessBackup }) => assessBackup(world.ref, { workflowState, workflowId: 'entity' }));
   const anew = await look({ takesOver: { pause: true } });
   expect(anew).toMatchObject({
     takenOver: { paused: { by: 'ana', reason: 'to look' } },
@@ -160,8 +160,8 @@ it('a run of a backup that begins anew goes on with the pause that was open, and
 });
 
 describe('a run of a backup that begins anew', () => {
-  const look = (world: BackupWorld, actor: object) =>
-    world.act(({ assessBackup }) => assessBackup(world.ref, { actor, workflowId: 'entity' }));
+  const look = (world: BackupWorld, workflowState: object) =>
+    world.act(({ assessBackup }) => assessBackup(world.ref, { workflowState, workflowId: 'entity' }));
   const ANEW_BACKUP = { takesOver: { pause: true } };
 
   it('goes on with a backup that was requested, unless one has begun since', async () => {

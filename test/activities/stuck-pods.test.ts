@@ -71,8 +71,8 @@ describe('a deletion whose pods do not end', () => {
     const { decision } = await world.look();
     if (decision.kind !== 'blocked' || decision.consent === undefined) throw new Error('asks nobody');
     const approval = { id: 1, ...decision.consent, by: 'me', expiresAt: world.now + 600_000 };
-    const actor: WorkflowState = { approvals: [approval] };
-    await world.run(actor);
+    const workflowState: WorkflowState = { approvals: [approval] };
+    await world.run(workflowState);
     expect(world.names('Pod')).toEqual([]);
     expect(world.kube.peek(world.resource)).toBeUndefined();
   });

@@ -114,17 +114,17 @@ describe('an upgrade', LONG, () => {
       for (let at = 0, last = await length(of); at < last; at += of === PATCH ? 1 : 2) {
         const world = await upgrading(of, at);
         if (paused) await ask(world, { paused });
-        const actor = said(world.cluster.metadata.generation ?? 0);
-        await world.run(actor);
+        const workflowState = said(world.cluster.metadata.generation ?? 0);
+        await world.run(workflowState);
         world.kubelet.settle();
-        const closed = await world.run(actor);
+        const closed = await world.run(workflowState);
         expect({ at, decision: closed.decision }).toMatchObject({
           at,
           decision: { kind: 'blocked', reason },
         });
         expect({ at, serving: versions(world).length }).toEqual({ at, serving: 3 });
         const before = images(world);
-        const { decision } = await world.look(actor);
+        const { decision } = await world.look(workflowState);
         expect(decision).toMatchObject({ kind: 'blocked', reason });
         expect({ at, images: images(world) }).toEqual({ at, images: before });
         if (paused) await ask(world, { paused: false });

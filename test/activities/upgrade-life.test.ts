@@ -60,9 +60,9 @@ async function allHaveRun(version: string): Promise<OperatorWorld> {
   return world;
 }
 
-async function settled(world: OperatorWorld, actor: WorkflowState = {}) {
-  await world.run(actor);
-  return world.run(actor);
+async function settled(world: OperatorWorld, workflowState: WorkflowState = {}) {
+  await world.run(workflowState);
+  return world.run(workflowState);
 }
 
 describe('a newer patch', LONG, () => {

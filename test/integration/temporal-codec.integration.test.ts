@@ -139,12 +139,12 @@ test('a client without a codec signals and asks, and its message is not lost', a
   const script = new Script();
   await serve(entity, script, codec);
   await entity.changed();
-  await until(() => script.actors.length > 0);
+  await until(() => script.workflowStates.length > 0);
   await server.cli(
     ...['workflow', 'signal', '--workflow-id', entity.id, '--name', 'pause'],
     ...['--input', JSON.stringify({ by: 'cli', reason: 'by hand' })],
   );
-  await until(() => script.actors.at(-1)?.paused !== undefined);
+  await until(() => script.workflowStates.at(-1)?.paused !== undefined);
   expect(await pausedBy(clientWith(codec), entity)).toMatchObject({ by: 'cli', reason: 'by hand' });
 });
 
@@ -161,21 +161,21 @@ test('a workflow from before continues, keys are exchanged in its middle, and it
     signal: 'pause',
     signalArgs: [{ by: 'ana', reason: 'before' }],
   });
-  await until(() => script.actors.at(-1)?.paused !== undefined);
+  await until(() => script.workflowStates.at(-1)?.paused !== undefined);
   await entity.quiet();
   await stop();
 
   await serve(entity, script, codec);
   await entity.handle.signal('resume');
-  await until(() => script.actors.at(-1)?.paused === undefined);
+  await until(() => script.workflowStates.at(-1)?.paused === undefined);
   await entity.handle.signal('pause', { by: 'ben', reason: 'with the first key' });
-  await until(() => script.actors.at(-1)?.paused !== undefined);
+  await until(() => script.workflowStates.at(-1)?.paused !== undefined);
   await secret.become({ first, second, active: 'second' });
   await until(() => ring.active()?.id === 'second');
   await entity.handle.signal('resume');
-  await until(() => script.actors.at(-1)?.paused === undefined);
+  await until(() => script.workflowStates.at(-1)?.paused === undefined);
   await entity.handle.signal('pause', { by: 'cho', reason: 'with the second key' });
-  await until(() => script.actors.at(-1)?.paused !== undefined);
+  await until(() => script.workflowStates.at(-1)?.paused !== undefined);
   expect(await pausedBy(client, entity)).toMatchObject({ reason: 'with the second key' });
   await entity.quiet();
 
@@ -215,9 +215,9 @@ test('a worker without the key waits for it, and continues when it is there', as
     const { events } = await plain.workflow.getHandle(entity.id).fetchHistory();
     return JSON.stringify(events).includes('encrypted with the key second, which TEMPORAL_CODEC_KEYS');
   });
-  expect(script.actors).toEqual([]);
+  expect(script.workflowStates).toEqual([]);
   await secret.become({ first, second, active: 'first' });
-  await until(() => script.actors.length > 0);
+  await until(() => script.workflowStates.length > 0);
 });
 
 test('a workflow says why its pass fails, although the message is encrypted', async () => {

@@ -32,7 +32,7 @@ describe('approve', () => {
     await until(async () => (await entity.status()).approvals === undefined);
     await entity.quiet();
     expect(script.performed).toHaveLength(1);
-    expect(script.actors.at(-1)).toEqual({});
+    expect(script.workflowStates.at(-1)).toEqual({});
   });
 
   it('is what is searched for, until it was given for every step', async () => {
@@ -53,8 +53,8 @@ describe('approve', () => {
     script.fail('restartMember', [refused('the connection broke')]);
     const entity = await bench.follow(script);
     await entity.handle.signal('approve', APPROVAL);
-    await until(() => script.actors.at(-1)?.failed !== undefined);
-    expect(script.actors.at(-1)?.approvals).toBeUndefined();
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
+    expect(script.workflowStates.at(-1)?.approvals).toBeUndefined();
   });
 
   it('is refused when nothing waits for it, or for something else', async () => {

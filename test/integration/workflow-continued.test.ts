@@ -89,12 +89,12 @@ describe('a run that continues as new while an operation is running', () => {
       cluster: { phase: 'Creating' },
     });
     expect(await entity.currentDetails()).toContain('**restoreCluster**');
-    const passes = script.actors.length;
+    const passes = script.workflowStates.length;
     release();
     await until(() => script.remaining.length === 0);
     await until(async () => (await entity.status()).operation === undefined);
     expect((await entity.operation.describe()).runId).toBe(runId);
-    expect(script.actors.length).toBeGreaterThan(passes);
+    expect(script.workflowStates.length).toBeGreaterThan(passes);
     expect(await entity.operation.result()).toMatchObject({ outcome: 'ended' });
   });
 
@@ -106,8 +106,8 @@ describe('a run that continues as new while an operation is running', () => {
     await continued(entity);
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'aborted', by });
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
-    expect(script.actors.at(-1)?.aborted).toMatchObject({
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
+    expect(script.workflowStates.at(-1)?.aborted).toMatchObject({
       operation: 'restoreCluster',
       generation: 1,
       ...by,
@@ -158,9 +158,12 @@ describe('an operation with a long history', () => {
         async () => (await entity.presentEventTypes('operation').catch(() => [])).length > 100 + aborts * 10,
       );
       await entity.handle.signal('abort', { by: `${aborts}` });
-      await until(() => script.actors.at(-1)?.aborted !== undefined);
+      await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
       await entity.quiet();
-      expect(script.actors.at(-1)?.aborted).toMatchObject({ operation: 'repairCluster', by: `${aborts}` });
+      expect(script.workflowStates.at(-1)?.aborted).toMatchObject({
+        operation: 'repairCluster',
+        by: `${aborts}`,
+      });
       const { length } = script.performed;
       await entity.changed();
       await entity.quiet();

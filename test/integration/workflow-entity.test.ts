@@ -30,7 +30,7 @@ describe('a pass whose tries are used up', () => {
     expect(script.reported[0]).toMatchObject({ kind: 'EtcdCluster', message: 'no rights', times: 1 });
     await until(async () => (await entity.searchAttributes())['EtcdAttention'] === 'PassFails');
     failure = undefined;
-    await until(() => script.actors.length === 1);
+    await until(() => script.workflowStates.length === 1);
     await until(async () => (await entity.searchAttributes())['EtcdAttention'] === undefined);
     expect(script.reported).toHaveLength(1);
   });
@@ -90,7 +90,7 @@ describe('an operation that outlived the run of its entity', () => {
     await until(async () => (await entity.operationControls('handOver')) > 0);
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'handedBack' });
-    await until(() => script.actors.at(-1)?.paused !== undefined);
+    await until(() => script.workflowStates.at(-1)?.paused !== undefined);
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
   });
 
@@ -101,9 +101,9 @@ describe('an operation that outlived the run of its entity', () => {
     await until(async () => (await entity.operationControls('abort')) > 0);
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'aborted' });
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     await entity.quiet();
-    expect(script.actors.at(-1)).toMatchObject({
+    expect(script.workflowStates.at(-1)).toMatchObject({
       aborted: { operation: 'createCluster', generation: 1, by: 'me', reason: 'a typo' },
     });
     expect((await entity.operation.describe()).runId).toBe(runId);
@@ -115,8 +115,8 @@ describe('an operation that outlived the run of its entity', () => {
     const { entity, release } = await orphaned(script);
     script.fail('awaitQuorum', [refused('pods is forbidden')]);
     release();
-    await until(() => script.actors.at(-1)?.failed !== undefined);
-    expect(script.actors.at(-1)?.failed).toMatchObject({ message: 'pods is forbidden' });
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
+    expect(script.workflowStates.at(-1)?.failed).toMatchObject({ message: 'pods is forbidden' });
     await entity.handle.signal('resync');
     await until(() => script.remaining.length === 0);
   });
@@ -130,8 +130,8 @@ describe('the entity', () => {
     await until(() => script.started.includes('bootstrapMembers'));
     await entity.operation.terminate('by a person who wanted to help');
     release();
-    await until(() => script.actors.at(-1)?.failed !== undefined);
-    expect(script.actors.at(-1)?.failed?.message).toBe(
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
+    expect(script.workflowStates.at(-1)?.failed?.message).toBe(
       'the workflow of createCluster ended without a result: it was terminated',
     );
     expect((await entity.handle.describe()).status.name).toBe('RUNNING');
@@ -151,7 +151,7 @@ describe('the entity', () => {
       outcome: 'aborted',
       by: { by: 'cancellation of the workflow' },
     });
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     expect((await entity.handle.describe()).status.name).toBe('RUNNING');
 
     // The run that was cancelled gives way to one that can be cancelled, and that notifies its operations, again.
@@ -162,7 +162,7 @@ describe('the entity', () => {
     await entity.handle.cancel();
     await until(async () => (await entity.operationControls()) > 0);
     again();
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers', 'awaitQuorum']);
     expect((await entity.operation.describe()).runId).toBe(operation.runId);
   });
@@ -181,7 +181,7 @@ describe('the entity', () => {
     await entity.handle.signal('pause', { by: 'me' });
     await until(async () => (await entity.operationControls()) > 0);
     release();
-    await until(() => script.actors.at(-1)?.paused !== undefined);
+    await until(() => script.workflowStates.at(-1)?.paused !== undefined);
     await entity.quiet();
     expect(script.performed).toEqual(['restartMember']);
   });
@@ -194,7 +194,7 @@ describe('the entity', () => {
       if (failure !== undefined) throw failure;
     };
     const entity = await bench.follow(script);
-    await until(() => script.actors.length > 0);
+    await until(() => script.workflowStates.length > 0);
     expect((await entity.handle.describe()).status.name).toBe('RUNNING');
   });
 
@@ -268,10 +268,10 @@ describe('messages', () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.quiet();
-    const passes = script.actors.length;
+    const passes = script.workflowStates.length;
     await entity.handle.signal('explode', { now: true });
     await entity.quiet();
-    expect(script.actors).toHaveLength(passes);
+    expect(script.workflowStates).toHaveLength(passes);
     expect((await entity.handle.describe()).status.name).toBe('RUNNING');
     const metadata = await entity.metadata();
     const named = (metadata.definition?.signalDefinitions ?? []).map(({ name }) => name);
@@ -283,8 +283,8 @@ describe('messages', () => {
     const script = new Script();
     const entity = await bench.follow(script);
     await entity.handle.signal('pause', { by: 'x'.repeat(5_000), reason: 7, extra: 'ignored' });
-    await until(() => script.actors.at(-1)?.paused !== undefined);
-    expect(script.actors.at(-1)).toMatchObject({ paused: { by: 'x'.repeat(512), reason: '7' } });
+    await until(() => script.workflowStates.at(-1)?.paused !== undefined);
+    expect(script.workflowStates.at(-1)).toMatchObject({ paused: { by: 'x'.repeat(512), reason: '7' } });
     await entity.handle.signal('pause');
     await until(async () => (await entity.status()).paused?.by === undefined);
     expect((await entity.status()).paused).toEqual({});
@@ -329,7 +329,7 @@ describe('a long history', () => {
     await until(() => script.started.includes('bootstrapMembers'));
     await entity.handle.signal('abort', { by: 'me' });
     release();
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     let round = 0;
     // Signals come in bursts, so that some of them meet the very task that continues as new.
     for (; round < 60 && (await entity.handle.describe()).runId === runId; round += 1) {
@@ -340,10 +340,10 @@ describe('a long history', () => {
     }
     expect((await entity.handle.describe()).runId).not.toBe(runId);
     expect((await entity.status()).paused).toEqual({ by: 'me', reason: `round ${round - 1}` });
-    const passes = script.actors.length;
+    const passes = script.workflowStates.length;
     await entity.changed();
-    await until(() => script.actors.length > passes);
-    expect(script.actors.at(-1)).toMatchObject({
+    await until(() => script.workflowStates.length > passes);
+    expect(script.workflowStates.at(-1)).toMatchObject({
       paused: { by: 'me', reason: `round ${round - 1}` },
       aborted: { operation: 'createCluster', generation: 1, by: 'me' },
     });

@@ -33,9 +33,9 @@ describe('the workflow of a cluster continues', () => {
     await entity.quiet();
     await send(entity.id, signal, encoding, data);
     await entity.handle.signal('resume');
-    const looked = script.actors.length;
+    const looked = script.workflowStates.length;
     await entity.changed();
-    await until(() => script.actors.length > looked);
+    await until(() => script.workflowStates.length > looked);
     script.plan('createCluster', CREATION);
     await entity.changed();
     await until(() => script.remaining.length === 0);

@@ -58,9 +58,10 @@ it('a run of another generation gets nothing from a worker of this one, and is c
   const key = defineSearchAttributeKey(GENERATION_ATTRIBUTE, 'INT');
   await entity.changed([{ key, value: ENGINE_GENERATION + 1 }]);
   const failed = async () =>
-    (await entity.eventTypes()).includes('workflowTaskFailedEventAttributes') || script.actors.length > 0;
+    (await entity.eventTypes()).includes('workflowTaskFailedEventAttributes') ||
+    script.workflowStates.length > 0;
   await until(failed);
-  expect(script.actors).toEqual([]);
+  expect(script.workflowStates).toEqual([]);
   expect((await entity.handle.describe()).status.name).toBe('RUNNING');
   await bench.serveWorkflows(entity, ENGINE_GENERATION + 1);
   await until(() => script.remaining.length === 0);

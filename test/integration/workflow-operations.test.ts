@@ -79,7 +79,7 @@ describe('an operation', () => {
     const entity = await bench.follow(script);
     await entity.ended();
     expect(script.performed).toEqual(KINDS);
-    expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
+    expect(script.workflowStates.some(workflowState => workflowState.failed !== undefined)).toBe(false);
   });
 
   it('gets a new plan when a precondition has changed', async () => {
@@ -102,7 +102,7 @@ describe('an operation', () => {
       outcome: 'failed',
       message: 'no quorum of cluster c0ffee answers any more',
     });
-    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
     expect(script.started.filter(kind => kind === 'recordClusterId')).toHaveLength(5);
   });
 });
@@ -112,8 +112,8 @@ describe('a step that takes no effect', () => {
     const script = creation();
     script.stubborn.add('ensureObjects');
     const entity = await bench.follow(script);
-    await until(() => script.actors.at(-1)?.failed !== undefined);
-    expect(script.actors.at(-1)?.failed?.message).toBe(
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
+    expect(script.workflowStates.at(-1)?.failed?.message).toBe(
       '"create the client Service" was performed 5 times without reaching its goal',
     );
     expect(script.started.filter(kind => kind === 'ensureObjects')).toHaveLength(5);
@@ -131,7 +131,7 @@ describe('a step that takes no effect', () => {
     await until(() => script.remaining.length === 0);
     await entity.quiet();
     expect(await entity.operation.result()).toMatchObject({ outcome: 'ended' });
-    expect(script.actors.some(actor => actor.failed !== undefined)).toBe(false);
+    expect(script.workflowStates.some(workflowState => workflowState.failed !== undefined)).toBe(false);
   });
 });
 
@@ -151,7 +151,7 @@ describe('a step whose time runs out', () => {
     const message =
       'etcdserver: request timed out (the attempt after this error did not end within its time of 4 s)';
     expect(ending).toMatchObject({ outcome: 'failed', message });
-    await until(() => script.actors.at(-1)?.failed?.message === message);
+    await until(() => script.workflowStates.at(-1)?.failed?.message === message);
   });
 
   it('says so when no attempt reported an error', async () => {
@@ -173,9 +173,9 @@ describe('a step that fails for good', () => {
     const script = creation();
     script.fail('ensureObjects', [refused('services is forbidden'), refused('services is forbidden')]);
     const entity = await bench.follow(script);
-    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
     const shown = Date.now();
-    expect(script.actors.at(-1)?.failed).toMatchObject({
+    expect(script.workflowStates.at(-1)?.failed).toMatchObject({
       operation: 'createCluster',
       message: 'services is forbidden',
     });
@@ -195,11 +195,11 @@ describe('a step that fails for good', () => {
     script.fail('ensureObjects', Array(3).fill(refused('services is forbidden')));
     const entity = await bench.follow(script);
     for (let failures = 1; failures <= 3; failures += 1) {
-      await until(() => script.actors.at(-1)?.failed !== undefined);
-      const before = script.actors.length;
+      await until(() => script.workflowStates.at(-1)?.failed !== undefined);
+      const before = script.workflowStates.length;
       await entity.handle.signal('resync', { by: 'me' });
-      await until(() => script.actors.length > before);
-      expect(script.actors[before]).toEqual({});
+      await until(() => script.workflowStates.length > before);
+      expect(script.workflowStates[before]).toEqual({});
     }
     await until(() => script.remaining.length === 0);
     expect(script.performed).toEqual(KINDS);
@@ -209,7 +209,7 @@ describe('a step that fails for good', () => {
     const script = creation();
     script.fail('ensureObjects', Array(9).fill(refused('services is forbidden')));
     const entity = await bench.follow(script);
-    await until(() => script.actors.at(-1)?.failed !== undefined);
+    await until(() => script.workflowStates.at(-1)?.failed !== undefined);
     script.plan('deleteCluster', DELETION);
     await entity.changed();
     await entity.handle.result();
@@ -232,7 +232,7 @@ describe('pause', () => {
     await entity.changed();
     await entity.quiet();
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
-    expect(script.actors.at(-1)).toMatchObject({ paused: { by: 'me', reason: 'to have a look' } });
+    expect(script.workflowStates.at(-1)).toMatchObject({ paused: { by: 'me', reason: 'to have a look' } });
     await entity.handle.signal('resume', { by: 'me' });
     await until(() => script.remaining.length === 0);
     expect(script.performed).toEqual(KINDS);
@@ -247,7 +247,7 @@ describe('pause', () => {
     );
     script.plan('createCluster', CREATION);
     await entity.changed();
-    await until(() => script.decide(script.actors.at(-1) ?? {}).kind === 'blocked');
+    await until(() => script.decide(script.workflowStates.at(-1) ?? {}).kind === 'blocked');
     await entity.quiet();
     expect(script.started).toEqual([]);
     await expect(entity.operation.describe()).rejects.toThrow('not found');
@@ -263,7 +263,7 @@ describe('pause', () => {
       const entity = await bench.follow(script);
       await new Promise(resolve => setTimeout(resolve, delay));
       await entity.handle.signal('pause', { by: 'me' });
-      await until(() => script.actors.at(-1)?.paused !== undefined);
+      await until(() => script.workflowStates.at(-1)?.paused !== undefined);
       await entity.quiet();
       const { length } = script.performed;
       await entity.changed();
@@ -282,8 +282,8 @@ describe('abort', () => {
     await until(() => script.started.includes('bootstrapMembers'));
     await entity.handle.executeUpdate('abort', { args: [{ by: 'me' }] });
     release();
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
-    expect(script.actors.at(-1)?.aborted).toMatchObject({
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
+    expect(script.workflowStates.at(-1)?.aborted).toMatchObject({
       operation: 'createCluster',
       generation: 1,
       subject: script.subject,
@@ -301,11 +301,11 @@ describe('abort', () => {
     );
     release();
     expect(await entity.ended()).toMatchObject({ outcome: 'aborted', by: { by: 'me', reason: 'a typo' } });
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     await entity.changed();
     await entity.quiet();
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
-    expect(script.actors.at(-1)).toMatchObject({
+    expect(script.workflowStates.at(-1)).toMatchObject({
       aborted: { operation: 'createCluster', generation: 1, by: 'me', reason: 'a typo' },
     });
 
@@ -315,7 +315,7 @@ describe('abort', () => {
     await entity.handle.signal('abort', { by: 'me' });
     await until(async () => (await entity.status()).operation === 'createCluster');
     again();
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     await entity.quiet();
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers', 'awaitQuorum']);
     script.generation = 2;
@@ -348,7 +348,7 @@ describe('abort', () => {
       outcome: 'aborted',
       by: { by: 'cancellation of the workflow' },
     });
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
   });
 
@@ -364,7 +364,7 @@ describe('abort', () => {
     release();
     await until(async () => (await entity.status()).operation === undefined);
     await entity.quiet();
-    expect(script.actors.at(-1)?.aborted).toMatchObject({ by: 'cancellation of the workflow' });
+    expect(script.workflowStates.at(-1)?.aborted).toMatchObject({ by: 'cancellation of the workflow' });
     expect(script.performed).toEqual(['recordIncarnation', 'bootstrapMembers']);
   });
 });

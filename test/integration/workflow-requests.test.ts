@@ -25,8 +25,8 @@ describe('a request', () => {
     const entity = await bench.follow(script);
     script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['8e9e05c5'], message: 'accepted' });
     expect(await entity.update('replaceMember', ASKED)).toBe('accepted');
-    await until(() => script.actors.at(-1)?.requests?.[0]?.ids !== undefined);
-    expect(script.actors.at(-1)).toEqual({ requests: [{ ...REQUEST, ids: ['8e9e05c5'] }] });
+    await until(() => script.workflowStates.at(-1)?.requests?.[0]?.ids !== undefined);
+    expect(script.workflowStates.at(-1)).toEqual({ requests: [{ ...REQUEST, ids: ['8e9e05c5'] }] });
     expect((await entity.status()).requests).toEqual([{ ...REQUEST, ids: ['8e9e05c5'] }]);
     // What it is about is settled once.
     script.judge = ({ id }) => ({ id, outcome: 'accepted', ids: ['another'], message: 'accepted' });
@@ -71,7 +71,7 @@ describe('a request', () => {
     await until(async () => (await entity.status()).requests === undefined);
     await until(() => script.remaining.length === 0);
     // The request is gone; what is planned without it is done.
-    expect(script.actors.at(-1)).toEqual({});
+    expect(script.workflowStates.at(-1)).toEqual({});
   });
 
   it('that waits is revoked by an abort, whose answer names it', async () => {
@@ -94,8 +94,8 @@ describe('a request', () => {
     const entity = await bench.follow(script);
     await until(async () => (await entity.plan()).approve !== undefined);
     expect(await entity.update('abort', { by: 'ana' })).toMatch(/^repairCluster does not run until/);
-    await until(() => script.actors.at(-1)?.aborted !== undefined);
-    expect(script.actors.at(-1)?.aborted).toMatchObject({
+    await until(() => script.workflowStates.at(-1)?.aborted !== undefined);
+    expect(script.workflowStates.at(-1)?.aborted).toMatchObject({
       operation: 'repairCluster',
       generation: 1,
       by: 'ana',

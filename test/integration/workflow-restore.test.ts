@@ -59,10 +59,13 @@ it('a restore is not ended by a cancellation while the backup is read: its next 
 it('a refused restore makes a pass on each signal, and examines the backup again once on resync', async () => {
   const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
   const refused: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
-  const world = { decision: refused as RestoreDecision, actors: [] as RestoreWorkflowState[] };
+  const world = { decision: refused as RestoreDecision, workflowStates: [] as RestoreWorkflowState[] };
   const activities = {
-    assessRestore: async (_: unknown, { actor }: { readonly actor: RestoreWorkflowState }) => {
-      world.actors.push(actor);
+    assessRestore: async (
+      _: unknown,
+      { workflowState }: { readonly workflowState: RestoreWorkflowState },
+    ) => {
+      world.workflowStates.push(workflowState);
       return { decision: world.decision, summary: { phase: 'Refused' } };
     },
   };
@@ -74,11 +77,11 @@ it('a refused restore makes a pass on each signal, and examines the backup again
     args: [{ namespace: 'shop', name: 'back', uid: 'back-uid' }],
   });
   for (const [looks, signal] of ['changed', 'resync', 'changed'].entries()) {
-    await until(() => world.actors.length === looks + 1);
+    await until(() => world.workflowStates.length === looks + 1);
     await handle.signal(signal);
   }
-  await until(() => world.actors.length === 4);
-  expect(world.actors).toEqual([{}, {}, { again: true }, {}]);
+  await until(() => world.workflowStates.length === 4);
+  expect(world.workflowStates).toEqual([{}, {}, { again: true }, {}]);
   world.decision = { kind: 'ended' };
   await handle.signal('changed');
   await handle.result();

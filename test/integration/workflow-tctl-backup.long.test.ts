@@ -96,11 +96,14 @@ describe.concurrent('the workflow of a backup', () => {
 describe.concurrent('the workflow of a restore that is refused', () => {
   it.each(TYPED)('examines its backup again after resync with %s', async (_, typed) => {
     const id = `etcdrestore/shop/back/${process.pid}-${bench.next()}`;
-    const actors: RestoreWorkflowState[] = [];
+    const workflowStates: RestoreWorkflowState[] = [];
     let decision: RestoreDecision = { kind: 'refused', reason: 'NotConfirmed', message: 'not confirmed' };
     const activities = {
-      assessRestore: async (_ref: unknown, { actor }: { readonly actor: RestoreWorkflowState }) => {
-        actors.push(actor);
+      assessRestore: async (
+        _ref: unknown,
+        { workflowState }: { readonly workflowState: RestoreWorkflowState },
+      ) => {
+        workflowStates.push(workflowState);
         return { decision, summary: { phase: 'Refused' } };
       },
     };
@@ -111,16 +114,16 @@ describe.concurrent('the workflow of a restore that is refused', () => {
       taskQueue: id,
       args: [{ namespace: 'shop', name: 'back', uid: 'back-uid' }],
     });
-    await until(() => actors.length === 1);
+    await until(() => workflowStates.length === 1);
     await sendTyped(bench, id, 'resync', typed);
-    await until(() => actors.length === 2);
-    expect(actors).toEqual([{}, { again: true }]);
+    await until(() => workflowStates.length === 2);
+    expect(workflowStates).toEqual([{}, { again: true }]);
     // What only clusters and backups understand changes nothing, and stops nothing.
     for (const name of ['pause', 'abort']) await sendTyped(bench, id, name, typed);
     decision = { kind: 'ended' };
     await sendTyped(bench, id, 'changed', typed);
     await handle.result();
-    expect(actors).toEqual([{}, { again: true }, {}]);
+    expect(workflowStates).toEqual([{}, { again: true }, {}]);
     await expectNoFailedTask(id);
   });
 });

@@ -28,9 +28,9 @@ async function resting(): Promise<{ readonly entity: Entity; readonly script: Sc
 
 /** That it makes passes, answers, and has failed no task. */
 async function expectAlive(entity: Entity, script: Script): Promise<void> {
-  const looked = script.actors.length;
+  const looked = script.workflowStates.length;
   await entity.changed();
-  await until(() => script.actors.length > looked);
+  await until(() => script.workflowStates.length > looked);
   await entity.quiet();
   expect(faultsOf(await entity.histories())).toEqual([]);
 }
@@ -42,7 +42,7 @@ describe('pause', () => {
     await until(async () => (await entity.status()).paused !== undefined);
     expect((await entity.status()).paused).toEqual(paused);
     await expectAlive(entity, script);
-    expect(script.actors.at(-1)?.paused).toMatchObject(paused);
+    expect(script.workflowStates.at(-1)?.paused).toMatchObject(paused);
   });
 });
 
@@ -60,9 +60,9 @@ describe.each(['resume', 'resync', 'abort'])('%s', name => {
     await entity.update('restart', { by: 'ana' }).catch(() => undefined);
     await until(async () => (await entity.status()).requests !== undefined);
     await entity.quiet();
-    const looked = script.actors.length;
+    const looked = script.workflowStates.length;
     await send(entity.id, name, typed);
-    await until(() => script.actors.length > looked);
+    await until(() => script.workflowStates.length > looked);
     const { paused, requests } = await entity.status();
     expect({ isPaused: paused !== undefined, isRequested: requests !== undefined }).toEqual({
       isPaused: name !== 'resume',

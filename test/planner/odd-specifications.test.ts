@@ -218,7 +218,7 @@ describe('an EtcdRestore of any specification', () => {
       };
       const decision = planRestoreResource(observation);
       const workflowId = 'etcdrestore/shop/example';
-      const status = restoreStatus(observation, { decision, actor: {}, workflowId });
+      const status = restoreStatus(observation, { decision, workflowState: {}, workflowId });
       expect(status.conditions?.length).toBeGreaterThan(0);
     };
     const specs = specsOf<EtcdRestoreSpec>('EtcdRestore');

@@ -83,9 +83,9 @@ describe('work that users stopped', () => {
       'services is forbidden; the operator tries again',
     ],
   ];
-  it.each(cases)('is shown and not done: %s', (_, observation, actor, reason, message) => {
+  it.each(cases)('is shown and not done: %s', (_, observation, workflowState, reason, message) => {
     const wanted = plan({ ...observation, cluster: { ...observation.cluster } }, {});
-    const decision = plan(observation, actor);
+    const decision = plan(observation, workflowState);
     expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 60 });
     const planned = wanted.kind === 'operate' || wanted.kind === 'blocked' ? wanted.plan : [];
     expect(decision.kind === 'blocked' && decision.plan).toEqual(planned);
@@ -132,8 +132,8 @@ describe('work that users stopped', () => {
       'deleteCluster',
     ],
   ];
-  it.each(going)('goes on: %s', (_, observation, actor, operation) => {
-    expect(plan(observation, actor)).toMatchObject({ kind: 'operate', operation });
+  it.each(going)('goes on: %s', (_, observation, workflowState, operation) => {
+    expect(plan(observation, workflowState)).toMatchObject({ kind: 'operate', operation });
   });
 
   it('is not what a cluster that wants nothing is said to have', () => {

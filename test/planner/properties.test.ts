@@ -137,7 +137,7 @@ const observations: fc.Arbitrary<Observation> = fc
     membership: memberships,
   })
   .map(anObservation);
-const actors: fc.Arbitrary<WorkflowState> = usually(
+const workflowStates: fc.Arbitrary<WorkflowState> = usually(
   {},
   fc.record(
     {
@@ -165,9 +165,11 @@ function touched(decision: Decision): string[] {
 describe('for every observation', () => {
   it('the same observation leads to the same decision, and is not changed by it', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
+      fc.property(observations, workflowStates, (observation, workflowState) => {
         const before = structuredClone(observation);
-        expect(plan(observation, actor)).toEqual(plan(structuredClone(observation), structuredClone(actor)));
+        expect(plan(observation, workflowState)).toEqual(
+          plan(structuredClone(observation), structuredClone(workflowState)),
+        );
         expect(observation).toEqual(before);
       }),
       RUNS,
@@ -176,8 +178,8 @@ describe('for every observation', () => {
 
   it('nothing bootstraps once the cluster id is recorded, nor a member that a quorum knows as started', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
-        const decision = plan(observation, actor);
+      fc.property(observations, workflowStates, (observation, workflowState) => {
+        const decision = plan(observation, workflowState);
         const { clusterID } = observation.cluster.status;
         const kinds = planOf(decision).map(step => step.kind);
         expect(clusterID !== undefined && kinds.includes('bootstrapMembers')).toBe(false);
@@ -194,11 +196,11 @@ describe('for every observation', () => {
 
   it('no step touches a pod or a claim of others', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
+      fc.property(observations, workflowStates, (observation, workflowState) => {
         const foreign = [...observation.pods, ...observation.claims]
           .filter(object => !object.owned)
           .map(object => object.uid);
-        for (const uid of touched(plan(observation, actor))) expect(foreign).not.toContain(uid);
+        for (const uid of touched(plan(observation, workflowState))) expect(foreign).not.toContain(uid);
       }),
       RUNS,
     );
@@ -206,12 +208,12 @@ describe('for every observation', () => {
 
   it('nothing is done while a foreign object stands under a name of ours, save deletion and care for the members', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
+      fc.property(observations, workflowStates, (observation, workflowState) => {
         const { peerService, clientService, disruptionBudget } = observation;
         const foreign = [peerService, clientService, disruptionBudget].some(
           ({ exists, owned }) => exists && !owned,
         );
-        const decision = plan(observation, actor);
+        const decision = plan(observation, workflowState);
         if (!foreign || decision.kind !== 'operate') return;
         // A lost status, a finalizer and stamps are written again in any case: that touches nothing but the resource.
         const isOfResource = ['recordIncarnation', 'stampResource'].includes(decision.step.kind);
@@ -238,8 +240,8 @@ describe('for every observation', () => {
 
   it('the first step is the first of the plan, and every plan says what it does', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
-        const decision = plan(observation, actor);
+      fc.property(observations, workflowStates, (observation, workflowState) => {
+        const decision = plan(observation, workflowState);
         for (const { summary } of planOf(decision)) expect(summary).not.toBe('');
         const first = decision.kind === 'operate' ? decision.plan[0]?.kind : undefined;
         expect(first).toBe(decision.kind === 'operate' ? decision.step.kind : undefined);
@@ -252,11 +254,11 @@ describe('for every observation', () => {
 
   it('the report never drops or changes the identity, and is a status that JSON can hold', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
-        const decision = plan(observation, actor);
+      fc.property(observations, workflowStates, (observation, workflowState) => {
+        const decision = plan(observation, workflowState);
         const members = observedMembers(situationOf(observation));
         const status = statusOf(
-          { situation: situationOf(observation, actor), decision, members },
+          { situation: situationOf(observation, workflowState), decision, members },
           { workflowId: 'w', now: NOW },
         );
         const { incarnation, clusterID, storage, lastSerial } = observation.cluster.status;
@@ -274,11 +276,11 @@ describe('for every observation', () => {
 
   it('Available is True only when a read went through and a pod of ours is ready', () => {
     fc.assert(
-      fc.property(observations, actors, (observation, actor) => {
-        const decision = plan(observation, actor);
+      fc.property(observations, workflowStates, (observation, workflowState) => {
+        const decision = plan(observation, workflowState);
         const members = observedMembers(situationOf(observation));
         const { conditions } = statusOf(
-          { situation: situationOf(observation, actor), decision, members },
+          { situation: situationOf(observation, workflowState), decision, members },
           { workflowId: 'w', now: NOW },
         );
         if (conditions?.find(({ type }) => type === 'Available')?.status !== 'True') return;
@@ -322,11 +324,11 @@ describe('for every set of names', () => {
 describe('the generated observations', () => {
   it('reach every operation and every obstacle that creation, repair and deletion know', () => {
     const reached = new Set<string>();
-    for (const [observation, actor] of fc.sample(fc.tuple(observations, actors), {
+    for (const [observation, workflowState] of fc.sample(fc.tuple(observations, workflowStates), {
       numRuns: 4_000,
       seed: 1,
     })) {
-      const decision = plan(observation, actor);
+      const decision = plan(observation, workflowState);
       if (decision.kind === 'operate') reached.add(decision.step.kind);
       if (decision.kind === 'blocked') reached.add(decision.reason);
     }

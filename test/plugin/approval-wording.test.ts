@@ -14,7 +14,7 @@ function waitingFor(
   why: string,
 ): EtcdCluster {
   const answer = consentTo(
-    { actor: {}, now: 0 },
+    { workflowState: {}, now: 0 },
     { operation, ids },
     { reason: 'NotProvedLost', message: why },
   );

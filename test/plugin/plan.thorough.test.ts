@@ -17,12 +17,12 @@ const stored = (world: OperatorWorld): KubeObject => world.kube.peek(world.resou
 async function planned(
   world: OperatorWorld,
   spec: EtcdClusterSpec,
-  actor: WorkflowState = {},
+  workflowState: WorkflowState = {},
 ): Promise<Decision> {
   const object = stored(world);
   const metadata = { ...object.metadata, generation: (object.metadata.generation ?? 1) + 1 };
   const proposed = { ...object, metadata, spec: { ...(object['spec'] as object), ...spec } };
-  const planning = { kube: new ReadOnlyKube(world.kube), actor, now: world.now };
+  const planning = { kube: new ReadOnlyKube(world.kube), workflowState, now: world.now };
   return (await plannedFor(proposed, planning)).decision;
 }
 
@@ -93,19 +93,19 @@ describe('what the status records of user requests', () => {
     const { generation = 1 } = stored(world).metadata;
     const aborted = { operation: 'scaleCluster', generation, by: 'ana', reason: 'not now' };
     await world.look({ aborted });
-    const actor = recordedRequests(stored(world) as unknown as EtcdCluster);
-    expect(actor).toMatchObject({ aborted: { operation: 'scaleCluster', generation } });
+    const workflowState = recordedRequests(stored(world) as unknown as EtcdCluster);
+    expect(workflowState).toMatchObject({ aborted: { operation: 'scaleCluster', generation } });
     const kube = new ReadOnlyKube(world.kube);
-    const { decision: now } = await plannedFor(stored(world), { kube, actor, now: world.now });
+    const { decision: now } = await plannedFor(stored(world), { kube, workflowState, now: world.now });
     expect(now).toMatchObject({ reason: 'Aborted', message: expect.stringContaining('ana (not now)') });
-    expect(await planned(world, { size: 4 }, actor)).toMatchObject({ kind: 'operate' });
+    expect(await planned(world, { size: 4 }, workflowState)).toMatchObject({ kind: 'operate' });
   });
 
   test('a pause holds', async () => {
     const world = await quiet();
     await world.look({ paused: { by: 'ana', reason: 'the fair' } });
-    const actor = recordedRequests(stored(world) as unknown as EtcdCluster);
-    const mine = await planned(world, { size: 5 }, actor);
+    const workflowState = recordedRequests(stored(world) as unknown as EtcdCluster);
+    const mine = await planned(world, { size: 5 }, workflowState);
     expect(mine).toMatchObject({
       reason: 'Paused',
       message: expect.stringMatching(/^paused by ana \(the fair\);/),
@@ -120,7 +120,7 @@ describe('what is not known is not made up', () => {
     const details = (status.members?.details ?? []).map(detail => ({ ...detail, health: 'Unknown' }));
     const unknown = { ...object, status: { ...status, members: { ...status.members, details } } };
     const kube = new ReadOnlyKube(world.kube);
-    const { decision: mine } = await plannedFor(unknown, { kube, actor: {}, now: world.now });
+    const { decision: mine } = await plannedFor(unknown, { kube, workflowState: {}, now: world.now });
     expect(mine.kind).not.toBe('operate');
   });
 
@@ -144,11 +144,11 @@ describe('what is not known is not made up', () => {
       } as typeof world.kube);
     };
     const hidden = without('Node', 'PersistentVolume');
-    await plannedFor(stored(world), { kube: hidden, actor: {}, now: world.now });
+    await plannedFor(stored(world), { kube: hidden, workflowState: {}, now: world.now });
     expect([...hidden.hidden].join()).toContain('persistentvolumes');
     const blind = without('Pod');
-    await expect(plannedFor(stored(world), { kube: blind, actor: {}, now: world.now })).rejects.toThrow(
-      'no Pod',
-    );
+    await expect(
+      plannedFor(stored(world), { kube: blind, workflowState: {}, now: world.now }),
+    ).rejects.toThrow('no Pod');
   });
 });

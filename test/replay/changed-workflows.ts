@@ -17,7 +17,7 @@ export { default } from '../../src/workflows/index.ts';
 
 async function hurried(input: ClusterInput): Promise<void> {
   const { assess } = proxyActivities<Activities>({ startToCloseTimeout: '10s' });
-  await assess(input, { actor: {}, workflowId: '' });
+  await assess(input, { workflowState: {}, workflowId: '' });
   return etcdCluster(input);
 }
 

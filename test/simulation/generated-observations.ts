@@ -28,7 +28,7 @@ import { before, now, TOKENS } from './generated-values.ts';
 /** One observation with what users said. */
 export interface Generated {
   readonly observation: Observation;
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
 }
 
 const FACTS = { ours: OURS, absent: ABSENT, foreign: FOREIGN };
@@ -74,7 +74,7 @@ function build(draw: ClusterDraw, members: readonly MemberDraw[]): Generated {
     ...(draw.restores.length > 0 && { restores: restoresOf(draw) }),
     ...(draw.hasBackup && { backups: [BACKUP] }),
   });
-  return { observation, actor: actorOf(draw, members) };
+  return { observation, workflowState: workflowStateOf(draw, members) };
 }
 
 const BACKUP: NonNullable<Observation['backups']>[number] = {
@@ -139,7 +139,10 @@ function restoresOf({ restores }: ClusterDraw): NonNullable<Observation['restore
   }));
 }
 
-function actorOf({ users, spec: { versions } }: ClusterDraw, members: readonly MemberDraw[]): WorkflowState {
+function workflowStateOf(
+  { users, spec: { versions } }: ClusterDraw,
+  members: readonly MemberDraw[],
+): WorkflowState {
   const name = memberName(NAME, users.whom % members.length);
   const id = idOf(name);
   const { asked, approved, aborted } = users;

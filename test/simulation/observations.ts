@@ -41,8 +41,8 @@ export function judgeObservations(
   const faults = new Map<string, number>();
   const count = (of: Map<string, number>, what: string) => of.set(what, (of.get(what) ?? 0) + 1);
   const begun = performance.now();
-  const property = fc.property(generated, ({ observation, actor }) => {
-    const text = faultText({ observation, actor }, what => count(counts, what));
+  const property = fc.property(generated, ({ observation, workflowState }) => {
+    const text = faultText({ observation, workflowState }, what => count(counts, what));
     if (text === undefined) return;
     count(faults, text.replaceAll(/example-\d+/g, 'a member'));
     if (!keep) throw new Error(text);
@@ -70,7 +70,7 @@ export function judgeObservations(
 /** What is wrong with the decision, or what was thrown instead of one; undefined when nothing is. */
 function faultText(of: Generated, onDecision: (what: string) => void): string | undefined {
   try {
-    const decision = plan(of.observation, of.actor);
+    const decision = plan(of.observation, of.workflowState);
     const what = nameOf(decision);
     onDecision(what);
     const fault = faultOf(of, decision);
@@ -81,13 +81,13 @@ function faultText(of: Generated, onDecision: (what: string) => void): string | 
 }
 
 /** Why the decision must not be; undefined when nothing speaks against it. What is recorded of it must be reported, too. */
-function faultOf({ observation, actor }: Generated, decision: Decision): string | undefined {
-  const situation = situationOf(observation, actor);
+function faultOf({ observation, workflowState }: Generated, decision: Decision): string | undefined {
+  const situation = situationOf(observation, workflowState);
   statusOf(
     { situation, decision, members: observedMembers(situation) },
     { workflowId: 'w', now: new Date(observation.now).toISOString() },
   );
-  return decision.kind === 'operate' ? forbidden(observation, actor, decision) : undefined;
+  return decision.kind === 'operate' ? forbidden(observation, workflowState, decision) : undefined;
 }
 
 function nameOf(decision: Decision): string {
@@ -99,7 +99,7 @@ function nameOf(decision: Decision): string {
 export function describeFailure({
   text,
   path,
-  generated: { observation, actor },
+  generated: { observation, workflowState },
 }: NonNullable<Judged['failure']>): string {
   const { cluster, pods, claims, probes, membership, restores, hashes } = observation;
   const withoutStamps = pods.map(pod => ({ ...pod, stamp: undefined, madeFrom: undefined }));
@@ -113,7 +113,7 @@ export function describeFailure({
     membership,
     restores,
     hashes,
-    users: actor,
+    users: workflowState,
   };
   const reported = Object.entries(parts).flatMap(([name, part]) =>
     (Array.isArray(part) ? part : [part]).map((each: unknown) => `  ${name}: ${JSON.stringify(each)}`),

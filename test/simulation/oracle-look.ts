@@ -21,15 +21,15 @@ export interface Look {
   readonly names: () => readonly string[];
 }
 
-export function lookAt(observation: Observation, actor: WorkflowState): Look {
+export function lookAt(observation: Observation, workflowState: WorkflowState): Look {
   const { cluster, membership, pods, claims } = observation;
   const rows = membership.known ? membership.members : [];
   const ours = new RegExp(
     `^https?://${cluster.name}-\\d+\\.${cluster.name}\\.${cluster.namespace}\\.svc[.:]`,
   );
   const words = [
-    ...(actor.approvals ?? []),
-    ...(actor.requests ?? []).filter(({ kind }) => kind === 'replaceMember'),
+    ...(workflowState.approvals ?? []),
+    ...(workflowState.requests ?? []).filter(({ kind }) => kind === 'replaceMember'),
   ];
   const details = cluster.status.members?.details ?? [];
   return {

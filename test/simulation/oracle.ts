@@ -53,13 +53,13 @@ function givesBack({ pods, claims, cluster }: Observation, step: Step): boolean 
 /** Why this must not be done now; undefined when nothing speaks against it. */
 export function forbidden(
   observation: Observation,
-  actor: WorkflowState,
+  workflowState: WorkflowState,
   { step, operation }: Pick<Operate, 'step' | 'operation'>,
 ): string | undefined {
-  const look = lookAt(observation, actor);
+  const look = lookAt(observation, workflowState);
   const { cluster } = observation;
   const isEnd = givesBack(observation, step);
-  if (actor.paused !== undefined && !isEnd) return 'users paused the work';
+  if (workflowState.paused !== undefined && !isEnd) return 'users paused the work';
   if (cluster.config.paused && operation !== 'deleteCluster' && !isEnd) return 'spec.paused is true';
   switch (step.kind) {
     case 'addLearner':
@@ -113,7 +113,8 @@ export function forbidden(
         ? undefined
         : 'the data of the majority is kept from clients';
     case 'compactHistory':
-      return actor.approvals?.some(({ ids }) => ids.some(id => id.endsWith(` ${step.revision}`))) === true
+      return workflowState.approvals?.some(({ ids }) => ids.some(id => id.endsWith(` ${step.revision}`))) ===
+        true
         ? undefined
         : 'nobody approved that history goes';
     case 'fenceMembers':
@@ -122,7 +123,7 @@ export function forbidden(
       return faultOfRestore(look, step);
     case 'requestRecovery':
     case 'inspectSurvivor':
-      return faultOfRecovery(look, actor, step);
+      return faultOfRecovery(look, workflowState, step);
     case 'revertRestore':
       if (observation.cluster.status.incarnation?.restore?.returned === true && step.claims.length > 0)
         return 'a claim that was there before would be deleted';
@@ -139,7 +140,7 @@ export function forbidden(
 /** A quorum that may come back loses nothing (op-guide/recovery); without a person nobody says what may be lost. */
 function faultOfRecovery(
   look: Look,
-  actor: WorkflowState,
+  workflowState: WorkflowState,
   step: Of<'requestRecovery'> | Of<'inspectSurvivor'>,
 ): string | undefined {
   const { cluster, probes } = look.observation;
@@ -153,7 +154,7 @@ function faultOfRecovery(
   if (led) return 'a member knows a leader';
   if (step.kind === 'inspectSurvivor')
     return look.claim(step.member)?.uid === step.claimUid ? undefined : 'it is not the claim of the member';
-  const words = (actor.approvals ?? []).filter(({ operation }) => operation === 'recoverQuorum');
+  const words = (workflowState.approvals ?? []).filter(({ operation }) => operation === 'recoverQuorum');
   const said = words.filter(
     ({ ids }) => ids.includes(`survivor=${step.survivor.id}`) && ids.includes(`revision=${step.revision}`),
   );

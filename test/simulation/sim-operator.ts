@@ -19,7 +19,7 @@ import type { Calls } from './sim-calls.ts';
 import { SimWorkflows, type WorkflowHooks } from './sim-workflows.ts';
 
 export interface OperatorHooks extends WorkflowHooks {
-  readonly saw: (assessment: Assessment, actor: WorkflowState) => void;
+  readonly saw: (assessment: Assessment, workflowState: WorkflowState) => void;
   readonly did: (step: Step, outcome: string) => void;
 }
 
@@ -35,8 +35,8 @@ export class SimOperator extends SimWorkflows<ClusterResource, ClusterInMemory> 
     this.#hooks = hooks;
   }
 
-  protected saw(assessment: Assessment, actor: WorkflowState): void {
-    this.#hooks.saw(assessment, actor);
+  protected saw(assessment: Assessment, workflowState: WorkflowState): void {
+    this.#hooks.saw(assessment, workflowState);
   }
 
   protected did(step: Step, outcome: string): void {

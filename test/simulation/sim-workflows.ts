@@ -50,7 +50,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   }
 
   /** A pass has ended. */
-  protected abstract saw(assessment: R['Assessment'], actor: R['WorkflowState']): void;
+  protected abstract saw(assessment: R['Assessment'], workflowState: R['WorkflowState']): void;
   /** An attempt of a step has ended. */
   protected abstract did(step: R['Work']['step'], outcome: string): void;
   /** The activity of a pass. */
@@ -82,7 +82,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
       now: this.#hooks.now,
       wait: this.#hooks.wait,
       wake: () => this.wake?.(),
-      pass: actor => this.#look(signal, actor),
+      pass: workflowState => this.#look(signal, workflowState),
       reportFailing: failure => this.#reportFailing(failure),
       recordRequests: (open, underWay) => this.#recordRequests(open, underWay),
       perform: work => this.#perform(signal, work),
@@ -92,11 +92,11 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
   /** Tries until it succeeds, or has failed too often; undefined when this run has ended meanwhile. */
   async #look(
     signal: AbortSignal,
-    actor: R['WorkflowState'],
+    workflowState: R['WorkflowState'],
   ): Promise<R['Assessment'] | FailedPass | undefined> {
     for (let attempt = 1; !signal.aborted; attempt += 1) {
       const result = await this.#calls
-        .execute(this.pass, this.#ref, { actor, workflowId: 'entity' })
+        .execute(this.pass, this.#ref, { workflowState, workflowId: 'entity' })
         .catch(messageOf);
       if (signal.aborted) return undefined;
       if (typeof result === 'string') {
@@ -105,7 +105,7 @@ export abstract class SimWorkflows<R extends Resource, W extends Loops> {
         continue;
       }
       const assessment = JSON.parse(JSON.stringify(result)) as R['Assessment'];
-      this.saw(assessment, actor);
+      this.saw(assessment, workflowState);
       return assessment;
     }
     return undefined;

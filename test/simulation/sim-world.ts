@@ -154,10 +154,10 @@ export class SimWorld {
       now: () => this.now,
       wait: ms => this.#sleep(ms),
       moment: () => this.#pause(200),
-      saw: ({ decision }, actor) => {
+      saw: ({ decision }, workflowState) => {
         this.passes += 1;
         this.decision = decision;
-        coverage.saw(decision, actor);
+        coverage.saw(decision, workflowState);
         this.record(
           decision.kind === 'operate'
             ? `plan ${decision.operation}: ${decision.plan[0]?.summary}`

@@ -1,6 +1,6 @@
 /** Releases of the operator as a stack can run them: an image on its nodes, and manifests that name it. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { ensureOperatorImage, type Image } from '../../local/images/index.ts';
@@ -23,8 +23,6 @@ export interface OperatorRelease {
 export interface Releases {
   readonly previous: OperatorRelease;
   readonly current: OperatorRelease;
-  /** Whether the workflows of the previous release contain this text: the name of a patch, say. */
-  previousKnows(text: string): Promise<boolean>;
   /** Removes their files; the images stay in the cache. */
   close(): Promise<void>;
 }
@@ -60,20 +58,12 @@ export async function releasesOf({ stack }: World): Promise<Releases> {
     return {
       previous: await release(title, images.previous, join(sources, 'deploy')),
       current: await release('this checkout', images.current, join(root, 'deploy')),
-      previousKnows: text => contains(join(sources, 'src/workflows'), text),
       close,
     };
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-async function contains(folder: string, text: string): Promise<boolean> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter(entry => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  const sources = await Promise.all(files.map(file => readFile(file, 'utf8')));
-  return sources.some(source => source.includes(text));
 }
 
 /** As who publishes an image chooses its name (docs/development/releasing.md). */

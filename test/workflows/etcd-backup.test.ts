@@ -35,7 +35,7 @@ describe('the workflow of a backup', () => {
   async function begun(first: BackupAssessment) {
     const host = new LoopHost();
     const state = newBackup();
-    const actors: BackupWorkflowState[] = [];
+    const workflowStates: BackupWorkflowState[] = [];
     const asks: Ask[] = [];
     const failures: PassFailure[] = [];
     const world = {
@@ -50,7 +50,7 @@ describe('the workflow of a backup', () => {
       ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
       show: () => {},
       reportFailing: async failure => void failures.push(failure),
-      pass: async actor => (actors.push(actor), world.next),
+      pass: async workflowState => (workflowStates.push(workflowState), world.next),
       start: async () => {
         world.started += 1;
         return { result: new Promise(resolve => (world.finish = resolve)) };
@@ -66,7 +66,7 @@ describe('the workflow of a backup', () => {
       message(state);
       await host.settle();
     };
-    return { host, state, actors, asks, failures, world, say };
+    return { host, state, workflowStates, asks, failures, world, say };
   }
 
   describe('the second store', () => {
@@ -85,12 +85,12 @@ describe('the workflow of a backup', () => {
     });
 
     it('is looked at again when what was begun there has ended', async () => {
-      const { world, actors, host } = await begun({ ...idle, beside });
-      const passes = actors.length;
+      const { world, workflowStates, host } = await begun({ ...idle, beside });
+      const passes = workflowStates.length;
       world.next = idle;
       world.finishBeside({ operation: 'copyBackups', outcome: 'ended' });
       await host.settle();
-      expect(actors.length).toBe(passes + 1);
+      expect(workflowStates.length).toBe(passes + 1);
       expect(world.startedBeside).toBe(1);
     });
 
@@ -120,7 +120,7 @@ describe('the workflow of a backup', () => {
   });
 
   it('reports a pass whose tries are used up, and makes another one after a while, or when something changed', async () => {
-    const { host, actors, failures, world, say } = await begun(idle);
+    const { host, workflowStates, failures, world, say } = await begun(idle);
     world.next = { failedPass: 'no rights' };
     await host.advance(60_000);
     expect(failures).toMatchObject([{ message: 'no rights', times: 1 }]);
@@ -128,7 +128,7 @@ describe('the workflow of a backup', () => {
     expect(failures).toMatchObject([{ times: 1 }, { times: 2 }]);
     world.next = operate('takeBackup');
     await say(state => void (state.changed = true));
-    expect([actors.length, world.started]).toEqual([4, 1]);
+    expect([workflowStates.length, world.started]).toEqual([4, 1]);
     world.next = { failedPass: 'no rights' };
     await say(state => void (state.changed = true));
     expect(failures).toHaveLength(3);
@@ -136,13 +136,13 @@ describe('the workflow of a backup', () => {
     world.next = idle;
     world.finish({ operation: 'takeBackup', outcome: 'ended' });
     await host.settle();
-    expect(actors).toHaveLength(6);
+    expect(workflowStates).toHaveLength(6);
   });
 
   it('goes on making passes while an operation is under way, and begins no other', async () => {
-    const { actors, world, say } = await begun(operate('takeBackup'));
+    const { workflowStates, world, say } = await begun(operate('takeBackup'));
     await say(state => void (state.changed = true));
-    expect([actors.length, world.started]).toEqual([2, 1]);
+    expect([workflowStates.length, world.started]).toEqual([2, 1]);
   });
 
   it('ends the operation when the resource is deleted', async () => {
@@ -156,22 +156,22 @@ describe('the workflow of a backup', () => {
   });
 
   it('ends the operation when a person aborts it, and remembers who did', async () => {
-    const { actors, asks, host, world, say } = await begun(operate('takeBackup'));
+    const { workflowStates, asks, host, world, say } = await begun(operate('takeBackup'));
     await say(state => abort(state, ANA));
     expect(asks).toEqual([{ kind: 'abort', request: ANA }]);
     world.next = idle;
     world.finish({ operation: 'takeBackup', outcome: 'aborted', startedAt: 'then', by: ANA });
     await host.settle();
-    expect(actors.at(-1)?.aborted).toEqual({ by: 'ana', startedAt: 'then' });
+    expect(workflowStates.at(-1)?.aborted).toEqual({ by: 'ana', startedAt: 'then' });
   });
 
   it('forgets a request when the operation that records it has begun', async () => {
-    const { actors, world, say } = await begun(idle);
+    const { workflowStates, world, say } = await begun(idle);
     world.next = operate('takeBackup', { requestedBy: 'ana' });
     await say(state => requestBackup(state, ANA));
-    expect(actors.at(-1)?.requested).toEqual(ANA);
+    expect(workflowStates.at(-1)?.requested).toEqual(ANA);
     await say(state => void (state.changed = true));
-    expect(actors.at(-1)?.requested).toBeUndefined();
+    expect(workflowStates.at(-1)?.requested).toBeUndefined();
   });
 
   it('tries to let a resource go again after a back-off, or when something changed', async () => {
@@ -215,7 +215,7 @@ describe('the workflow of a restore', () => {
   async function begun(first: RestoreAssessment, outcome: StepOutcome = { kind: 'done', hasWaited: false }) {
     const host = new LoopHost();
     const state = newRestore();
-    const actors: RestoreWorkflowState[] = [];
+    const workflowStates: RestoreWorkflowState[] = [];
     const failures: PassFailure[] = [];
     const world = {
       next: first as RestoreAssessment | FailedPass,
@@ -228,7 +228,7 @@ describe('the workflow of a restore', () => {
       ...{ now: host.now, history: host.history, isEachAnswered: host.isEachAnswered, wait: host.wait },
       show: () => {},
       reportFailing: async failure => void failures.push(failure),
-      pass: async actor => (actors.push(actor), world.next),
+      pass: async workflowState => (workflowStates.push(workflowState), world.next),
       perform: async () => {
         world.performed += 1;
         if (outcome.kind === 'done') world.next = world.after;
@@ -237,22 +237,22 @@ describe('the workflow of a restore', () => {
       wake: async () => void (world.woken += 1),
     }).then(end => (world.end = end));
     await host.settle();
-    return { host, state, actors, failures, world };
+    return { host, state, workflowStates, failures, world };
   }
 
   it('examines the backup, follows the workflow of the cluster, and ends with the restore', async () => {
-    const { host, actors, world } = await begun(examine);
-    expect([world.performed, actors.length]).toEqual([1, 2]);
+    const { host, workflowStates, world } = await begun(examine);
+    expect([world.performed, workflowStates.length]).toEqual([1, 2]);
     await host.advance(5_000);
-    expect(actors).toHaveLength(3);
+    expect(workflowStates).toHaveLength(3);
     world.next = seeing({ kind: 'ended' });
     await host.advance(5_000);
     expect(world.end).toBe('gone');
   });
 
   it('shows a failure at once, and tries again after a growing back-off', async () => {
-    const { host, actors, world } = await begun(examine, { kind: 'failed', message: 'no' });
-    expect(actors.at(-1)).toEqual({ failed: { message: 'no' } });
+    const { host, workflowStates, world } = await begun(examine, { kind: 'failed', message: 'no' });
+    expect(workflowStates.at(-1)).toEqual({ failed: { message: 'no' } });
     for (const seconds of [10, 20]) {
       const { performed } = world;
       await host.advance(seconds * 1_000 - 1);
@@ -272,24 +272,24 @@ describe('the workflow of a restore', () => {
 
   it('examines a refused backup again once after a resync', async () => {
     const refused = seeing({ kind: 'refused', reason: 'NotConfirmed', message: '' } as never);
-    const { host, state, actors } = await begun(refused);
+    const { host, state, workflowStates } = await begun(refused);
     resync(state);
     await host.settle();
     state.changed = true;
     await host.settle();
-    expect(actors).toEqual([{}, { again: true }, {}]);
+    expect(workflowStates).toEqual([{}, { again: true }, {}]);
   });
 
   it('reports a pass whose tries are used up, and asks for another examination again', async () => {
     const refused = seeing({ kind: 'refused', reason: 'NotConfirmed', message: '' } as never);
-    const { host, state, actors, failures, world } = await begun(refused);
+    const { host, state, workflowStates, failures, world } = await begun(refused);
     world.next = { failedPass: 'no rights' };
     resync(state);
     await host.settle();
     expect(failures).toMatchObject([{ message: 'no rights', times: 1 }]);
     world.next = refused;
     await host.advance(5_000);
-    expect(actors).toEqual([{}, { again: true }, { again: true }]);
+    expect(workflowStates).toEqual([{}, { again: true }, { again: true }]);
   });
 
   it('wakes the workflow of the cluster once for each reason', async () => {

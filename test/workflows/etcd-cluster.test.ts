@@ -32,7 +32,7 @@ describe('passes whose tries are used up', () => {
     await loop.answer(failed);
     await loop.say(state => pause(state, { by: 'ana', at: 1 }));
     expect(loop.isPassing).toBe(true);
-    expect(loop.actors.at(-1)?.paused).toEqual({ by: 'ana', at: 1 });
+    expect(loop.workflowStates.at(-1)?.paused).toEqual({ by: 'ana', at: 1 });
     expect(loop.begun).toEqual([]);
   });
 
@@ -132,14 +132,16 @@ describe('what users ask for', () => {
   it('is taken over by the first pass of a run that begins anew, and by no other', async () => {
     const loop = await new ClusterLoop().begin();
     const approval = { id: -1, operation: 'x', ids: ['y'], by: 'ana', expiresAt: 9e12 };
-    expect(loop.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true, requests: true } });
+    expect(loop.workflowStates.at(-1)).toMatchObject({
+      takesOver: { pause: true, abort: true, requests: true },
+    });
     await loop.answer({ ...REST, takenOver: { paused, approvals: [approval] } });
     expect(loop.state).toMatchObject({ paused, approvals: [approval] });
     await loop.say(state => void (state.changed = true));
-    expect(loop.actors.at(-1)).toMatchObject({ paused, approvals: [approval] });
-    expect(loop.actors.at(-1)?.takesOver).toBeUndefined();
+    expect(loop.workflowStates.at(-1)).toMatchObject({ paused, approvals: [approval] });
+    expect(loop.workflowStates.at(-1)?.takesOver).toBeUndefined();
     const next = await new ClusterLoop(loop.carried).begin();
-    expect(next.actors.at(-1)?.takesOver).toBeUndefined();
+    expect(next.workflowStates.at(-1)?.takesOver).toBeUndefined();
   });
 
   it('is not taken over where a user has ended it, or asked for something else, before the first pass', async () => {
@@ -160,7 +162,7 @@ describe('what users ask for', () => {
     loop.length = 'long';
     await loop.answer({ failedPass: 'no rights' });
     const next = await new ClusterLoop(loop.carried).begin();
-    expect(next.actors.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true } });
+    expect(next.workflowStates.at(-1)).toMatchObject({ takesOver: { pause: true, abort: true } });
   });
 });
 
@@ -192,7 +194,7 @@ describe('the workflow of a cluster', () => {
     expect(loop.state.running).toEqual({ operation: 'repairCluster', generation: 1 });
     await loop.finish({ runId: 'a run' });
     expect(loop.isPassing).toBe(true);
-    expect(loop.actors.at(-1)?.ran).toEqual({ operation: 'repairCluster', runId: 'a run' });
+    expect(loop.workflowStates.at(-1)?.ran).toEqual({ operation: 'repairCluster', runId: 'a run' });
   });
 
   it('ends when the resource is gone, and everybody was answered', async () => {
@@ -218,17 +220,17 @@ describe('the workflow of a cluster', () => {
     for (const seconds of [5, 10, 20]) {
       await loop.answer(planning(STEP));
       await loop.finish({ outcome: 'failed', message: 'no', step: 'restartMember' });
-      expect(loop.actors.at(-1)?.failed).toMatchObject({ message: 'no', step: 'restartMember' });
+      expect(loop.workflowStates.at(-1)?.failed).toMatchObject({ message: 'no', step: 'restartMember' });
       await loop.answer(REST);
       expect(loop.wakesAt).toBe(loop.time + seconds * 1_000);
       await loop.advance(seconds * 1_000);
-      expect(loop.actors.at(-1)?.failed).toBeUndefined();
+      expect(loop.workflowStates.at(-1)?.failed).toBeUndefined();
     }
     await loop.answer(planning(STEP));
     await loop.finish({ outcome: 'failed', message: 'no' });
     await loop.answer(REST);
     await loop.say(resync);
-    expect(loop.actors.at(-1)?.failed).toBeUndefined();
+    expect(loop.workflowStates.at(-1)?.failed).toBeUndefined();
     await loop.answer(planning(STEP));
     await loop.finish({ outcome: 'failed', message: 'no' });
     await loop.answer(REST);
@@ -244,7 +246,9 @@ describe('what a person asks for', () => {
       await loop.say(state => (message === pause ? pause(state, ANA) : ask(state, request)));
       expect(loop.asks).toEqual([{ kind: 'handOver' }]);
       await loop.finish({ outcome: 'handedBack' });
-      expect(loop.actors.at(-1)).toMatchObject(message === pause ? { paused: ANA } : { requests: [request] });
+      expect(loop.workflowStates.at(-1)).toMatchObject(
+        message === pause ? { paused: ANA } : { requests: [request] },
+      );
     }
   });
 
@@ -253,7 +257,7 @@ describe('what a person asks for', () => {
     await loop.say(state => pause(state, ANA));
     await loop.answer(planning(STEP));
     expect(loop.begun).toEqual([]);
-    expect(loop.actors.at(-1)?.paused).toEqual(ANA);
+    expect(loop.workflowStates.at(-1)?.paused).toEqual(ANA);
   });
 
   it('after a pause is asked of no operation when it only resumes or retries', async () => {
@@ -263,7 +267,7 @@ describe('what a person asks for', () => {
     await loop.say(resync);
     expect(loop.asks).toEqual([]);
     await loop.finish();
-    expect(loop.actors.at(-1)).toEqual({ mayRepair: 'all' });
+    expect(loop.workflowStates.at(-1)).toEqual({ mayRepair: 'all' });
   });
 
   it('to abort ends the operation, and is remembered', async () => {
@@ -273,7 +277,7 @@ describe('what a person asks for', () => {
     expect(loop.asks).toEqual([{ kind: 'abort', request: ANA }]);
     await loop.finish({ outcome: 'aborted', by: ANA });
     const aborted = { operation: 'repairCluster', generation: 1, subject: 'a restore', by: 'ana' };
-    expect(loop.actors.at(-1)?.aborted).toEqual(aborted);
+    expect(loop.workflowStates.at(-1)?.aborted).toEqual(aborted);
   });
 
   it('to abort is forgotten when the operation had ended by itself', async () => {
@@ -281,7 +285,7 @@ describe('what a person asks for', () => {
     await loop.answer(planning(STEP));
     await loop.say(state => abort(state, ANA));
     await loop.finish();
-    expect(loop.actors.at(-1)?.aborted).toBeUndefined();
+    expect(loop.workflowStates.at(-1)?.aborted).toBeUndefined();
   });
 
   it('to abort what was requested takes the request back', async () => {
@@ -289,16 +293,16 @@ describe('what a person asks for', () => {
     await loop.answer(planning(STEP, { operation: 'rolloutCluster' }));
     await loop.say(state => abort(state, ANA));
     await loop.finish({ operation: 'rolloutCluster', outcome: 'aborted', by: ANA });
-    expect(loop.actors.at(-1)).toEqual({ mayRepair: 'all' });
+    expect(loop.workflowStates.at(-1)).toEqual({ mayRepair: 'all' });
   });
 
   it('as an approval is used up by the operation that says so', async () => {
     const approval = { id: 7, operation: 'repairCluster', ids: ['a'], by: 'ana', expiresAt: 9e12 };
     const loop = await new ClusterLoop({ approvals: [approval] }).begin();
     await loop.answer(planning(STEP, { approval: 7 }));
-    expect(loop.begun[0]?.actor.approvals).toEqual([approval]);
+    expect(loop.begun[0]?.workflowState.approvals).toEqual([approval]);
     await loop.finish({ used: [7] });
-    expect(loop.actors.at(-1)?.approvals).toBeUndefined();
+    expect(loop.workflowStates.at(-1)?.approvals).toBeUndefined();
   });
 });
 
@@ -315,7 +319,7 @@ describe('an operation that another run started', () => {
     await loop.say(state => {
       state.reported = { operation: 'repairCluster', outcome: 'failed', message: 'no' };
     });
-    expect(loop.actors.at(-1)?.failed).toMatchObject({ message: 'no' });
+    expect(loop.workflowStates.at(-1)?.failed).toMatchObject({ message: 'no' });
   });
 
   it('is asked once a minute however often something changes', async () => {
@@ -499,7 +503,7 @@ async function undone({
     else if (loop.isOperating) {
       await loop.advance(lasts * 1_000);
       await loop.finish(handsBack ? { outcome: 'handedBack', message: 'again and again' } : {});
-      if (loop.actors.at(-1)?.failed !== undefined) {
+      if (loop.workflowStates.at(-1)?.failed !== undefined) {
         failed.push((loop.time - start) / 1_000);
         await loop.answer(REST);
       }
@@ -596,17 +600,17 @@ it('one thing is done at a time, and no change is lost, whatever comes in whatev
       for (const [move, n] of told) await moves[move]?.(loop, n);
       if (loop.end !== undefined) return;
       loop.answered = true;
-      const passes = loop.actors.length + (loop.isPassing ? 0 : 1);
+      const passes = loop.workflowStates.length + (loop.isPassing ? 0 : 1);
       await loop.say(state => void (state.changed = true));
       for (
         let round = 0;
-        round < 20 && loop.end === undefined && loop.actors.length < passes + 1;
+        round < 20 && loop.end === undefined && loop.workflowStates.length < passes + 1;
         round += 1
       ) {
         await moves['answer']?.(loop, 0);
         await moves['finish']?.(loop, 1);
       }
-      expect(loop.end !== undefined || loop.actors.length >= passes).toBe(true);
+      expect(loop.end !== undefined || loop.workflowStates.length >= passes).toBe(true);
     }),
     { numRuns: 150 },
   );

@@ -269,8 +269,10 @@ export class BackupWorld implements Ground {
     const carried = { ...carriedBackup(this.#state), running: undefined, failures: 0, retryAt: undefined };
     const workflows = run.add<BackupResource, BackupInMemory>(
       {
-        pass: actor =>
-          this.#process(({ assessBackup }) => assessBackup(this.ref, { actor, workflowId: 'entity' })),
+        pass: workflowState =>
+          this.#process(({ assessBackup }) =>
+            assessBackup(this.ref, { workflowState, workflowId: 'entity' }),
+          ),
         perform: ({ step }, signal) =>
           this.#process(activities => {
             const steps = activities as unknown as Record<

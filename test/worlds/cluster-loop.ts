@@ -39,9 +39,9 @@ export function planning(step: { readonly kind: string } = PUT_BACK, more: Parti
 export class ClusterLoop extends LoopHost {
   readonly state: ClusterState;
   /** What passes were handed. */
-  readonly actors: WorkflowState[] = [];
+  readonly workflowStates: WorkflowState[] = [];
   /** Steps of operations that were begun, and when. */
-  readonly begun: { readonly work: Work; readonly actor: WorkflowState; readonly at: number }[] = [];
+  readonly begun: { readonly work: Work; readonly workflowState: WorkflowState; readonly at: number }[] = [];
   /** What operations were asked for. */
   readonly asks: Ask[] = [];
   end: RunEnd | undefined;
@@ -70,16 +70,16 @@ export class ClusterLoop extends LoopHost {
         this.recorded.push(Object.fromEntries(Object.entries(open).filter(([field]) => field !== 'spent')));
         return this.recording;
       },
-      pass: actor => {
+      pass: workflowState => {
         assert.equal(this.#answerPass, undefined, 'one pass at a time');
         assert.equal(this.#endOperation, undefined, 'no pass beside an operation');
-        this.actors.push(actor);
+        this.workflowStates.push(workflowState);
         return new Promise(resolve => (this.#answerPass = resolve));
       },
-      start: async (work, actor) => {
+      start: async (work, workflowState) => {
         assert.equal(this.#endOperation, undefined, 'one operation at a time');
         if (this.taken) return undefined;
-        this.begun.push({ work, actor, at: this.time });
+        this.begun.push({ work, workflowState, at: this.time });
         return { result: new Promise(resolve => (this.#endOperation = resolve)) };
       },
       ask: async ask => {
@@ -126,7 +126,7 @@ export class ClusterLoop extends LoopHost {
   /** Something changed: what the pass that follows may repair, which takes so long and answers this. */
   async pass(assessment: Assessment, lasts = 100): Promise<WorkflowState['mayRepair']> {
     if (!this.isPassing) await this.say(state => void (state.changed = true));
-    const mayRepair = this.actors.at(-1)?.mayRepair;
+    const mayRepair = this.workflowStates.at(-1)?.mayRepair;
     this.time += lasts;
     await this.answer(assessment);
     return mayRepair;

@@ -29,7 +29,7 @@ export function judgingRequests({ assess, ...others }: Activities, kube: KubeCli
       const status = { ...well.cluster.status, ...(holds && { userRequests: holds }) };
       const situation = situationOf(
         { ...well, now, requests, cluster: { ...well.cluster, status } },
-        context.actor,
+        context.workflowState,
       );
       const { workflowId } = context;
       const target = { kind: 'EtcdCluster', ...ref, workflowId, createdAt: 0 } as const;

@@ -208,8 +208,8 @@ export class OperatorWorld implements Ground {
   }
 
   /** One pass, as a workflow has it made. */
-  async look(actor: WorkflowState = {}): Promise<Assessment> {
-    const context = { actor, workflowId: 'entity' };
+  async look(workflowState: WorkflowState = {}): Promise<Assessment> {
+    const context = { workflowState, workflowId: 'entity' };
     return orKilled(await this.#process.run(({ assess }) => assess(this.ref, context)));
   }
 
@@ -244,7 +244,7 @@ export class OperatorWorld implements Ground {
 
   /** The activities of the cluster, as its workflows have them executed. */
   readonly worker: Worker<ClusterResource> = {
-    pass: actor => this.look(actor),
+    pass: workflowState => this.look(workflowState),
     perform: ({ step }) => this.perform(step),
   };
 
@@ -282,8 +282,8 @@ export class OperatorWorld implements Ground {
   }
 
   /** As `drive`, with what users said as the planner takes it. */
-  async run(actor: WorkflowState = {}): Promise<Assessment> {
-    return (await this.drive(askedBy(actor))).assessment;
+  async run(workflowState: WorkflowState = {}): Promise<Assessment> {
+    return (await this.drive(askedBy(workflowState))).assessment;
   }
 
   /** Until a step of this kind is the next; it is not performed. */
@@ -294,8 +294,8 @@ export class OperatorWorld implements Ground {
   }
 
   /** One pass and, when it plans one, one step. Throws what either throws. */
-  async step(actor: WorkflowState = {}): Promise<Assessment> {
-    return (await this.drive(askedBy(actor), { after: () => true, failure: true })).assessment;
+  async step(workflowState: WorkflowState = {}): Promise<Assessment> {
+    return (await this.drive(askedBy(workflowState), { after: () => true, failure: true })).assessment;
   }
 
   /** As `run`, until the process is killed as `kill` says; a new process is there afterwards. */

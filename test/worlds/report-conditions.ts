@@ -10,11 +10,11 @@ import { situationOf } from '../../src/planner/situation.ts';
 /** Every condition that a pass reports, as `type → [status, reason, message]`. */
 export function reportConditions(
   observation: Observation,
-  actor: WorkflowState = {},
+  workflowState: WorkflowState = {},
 ): Record<string, [string, string, string]> {
-  const decision = plan(observation, actor);
+  const decision = plan(observation, workflowState);
   const members = observedMembers(situationOf(observation));
-  const conditions = conditionsOf({ situation: situationOf(observation, actor), decision, members });
+  const conditions = conditionsOf({ situation: situationOf(observation, workflowState), decision, members });
   expect(new Set(conditions.map(({ type }) => type)).size).toBe(conditions.length);
   return Object.fromEntries(
     conditions.map(({ type, status, reason, message }) => [type, [status, reason, message]]),

@@ -42,8 +42,8 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** The cluster alone, until it rests. */
-  runCluster(actor: WorkflowState = {}): Promise<unknown> {
-    return super.run(actor);
+  runCluster(workflowState: WorkflowState = {}): Promise<unknown> {
+    return super.run(workflowState);
   }
 
   /** A backup with its manifest. */
@@ -335,7 +335,8 @@ export class RestoreWorld extends OperatorWorld {
     const ref = this.#restore;
     if (ref === undefined) throw new Error('there is no EtcdRestore');
     return {
-      pass: actor => this.act(({ assessRestore }) => assessRestore(ref, { actor, workflowId: 'restore' })),
+      pass: workflowState =>
+        this.act(({ assessRestore }) => assessRestore(ref, { workflowState, workflowId: 'restore' })),
       perform: ({ step }) =>
         this.act<void>(({ examineBackup, examineSurvivor, examineIncarnation, createRestored }) => {
           if (step.kind === 'examineSurvivor') return examineSurvivor(ref, step);
@@ -346,9 +347,9 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** One pass of the EtcdRestore and its step. Throws what either throws. */
-  async stepRestore(actor: RestoreWorkflowState = {}): Promise<RestoreAssessment | undefined> {
+  async stepRestore(workflowState: RestoreWorkflowState = {}): Promise<RestoreAssessment | undefined> {
     const run = new WorkflowRun(this, { after: () => true, failure: true });
-    const workflows = run.add(this.#restorer, world => new RestoreInMemory(actor, world));
+    const workflows = run.add(this.#restorer, world => new RestoreInMemory(workflowState, world));
     await run.run(() => workflows.rests);
     return workflows.state.assessment;
   }
@@ -375,11 +376,11 @@ export class RestoreWorld extends OperatorWorld {
   }
 
   /** Until neither the cluster nor the restore has anything to do. Processes that are killed are replaced. */
-  async settle(actor: WorkflowState = {}, until: Until = {}): Promise<void> {
+  async settle(workflowState: WorkflowState = {}, until: Until = {}): Promise<void> {
     const run = new WorkflowRun(this, until);
     const cluster = run.add(
       this.worker,
-      world => new ClusterInMemory({ failures: 0, ...askedBy(actor) }, world),
+      world => new ClusterInMemory({ failures: 0, ...askedBy(workflowState) }, world),
     );
     const changed = () => cluster.changed();
     const restore = run.add<RestoreResource, RestoreInMemory>(

@@ -71,7 +71,7 @@ export class Script {
   /** Kinds of steps, in the order in which they were performed. */
   readonly performed: Step['kind'][] = [];
   /** What the workflows said that users asked for, one entry a pass. */
-  readonly actors: WorkflowState[] = [];
+  readonly workflowStates: WorkflowState[] = [];
   /** The runs of operations that the workflows named, one entry a pass. */
   readonly runs: WorkflowState['ran'][] = [];
   /** Steps that are still to be done after they were performed. */
@@ -122,13 +122,13 @@ export class Script {
     return step;
   }
 
-  decide(actor: WorkflowState): Decision {
+  decide(workflowState: WorkflowState): Decision {
     const [step] = this.remaining;
     if (this.gone) return { kind: 'gone' };
     if (step === undefined) return { kind: 'idle', nextLookSeconds: this.idleSeconds };
     const plan = this.remaining.map(planned);
     const timing = { ...timingOf(step), ...this.timing };
-    const stop = this.#stop(actor);
+    const stop = this.#stop(workflowState);
     if (stop !== undefined) {
       return {
         kind: 'blocked',
@@ -142,7 +142,7 @@ export class Script {
     if (this.consent === undefined)
       return { kind: 'operate', operation: this.operation, step, timing, plan, ...subject };
     const { consent } = this;
-    const approval = actor.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
+    const approval = workflowState.approvals?.find(({ ids }) => ids.join() === consent.ids.join());
     return approval === undefined
       ? {
           kind: 'blocked',
@@ -169,16 +169,16 @@ export class Script {
     return failed?.operation === this.operation ? 'StepFailed' : undefined;
   }
 
-  summary(actor: WorkflowState): Assessment['summary'] {
+  summary(workflowState: WorkflowState): Assessment['summary'] {
     const done = this.remaining.length === 0;
-    const decision = this.decide(actor);
+    const decision = this.decide(workflowState);
     return {
       phase: done ? 'Running' : 'Creating',
       version: '3.6.16',
       size: 3,
       membersReady: done ? 3 : 0,
       healthy: done,
-      paused: actor.paused !== undefined,
+      paused: workflowState.paused !== undefined,
       ...(decision.kind === 'blocked' && { attention: decision.reason }),
       members: [],
       conditions: [],
@@ -220,19 +220,22 @@ export function scriptedActivities(script: Script): Activities {
     if (kind === 'removeFinalizer') script.gone = true;
     return 'done';
   };
-  const assess = async (_ref: unknown, { actor }: { readonly actor: WorkflowState }): Promise<Assessment> => {
+  const assess = async (
+    _ref: unknown,
+    { workflowState }: { readonly workflowState: WorkflowState },
+  ): Promise<Assessment> => {
     await script.beforeLook();
-    const { ran, mayRepair: _, used: __, takesOver: ___, ...asked } = actor;
+    const { ran, mayRepair: _, used: __, takesOver: ___, ...asked } = workflowState;
     script.runs.push(ran);
-    script.actors.push(asked);
-    const repaired = script.repair(actor);
-    const decision = script.decide(actor);
+    script.workflowStates.push(asked);
+    const repaired = script.repair(workflowState);
+    const decision = script.decide(workflowState);
     if (decision.kind === 'gone') return { decision, generation: 0, summary: undefined };
-    const verdicts = actor.requests?.map(script.judge);
+    const verdicts = workflowState.requests?.map(script.judge);
     return {
       decision,
       generation: script.generation,
-      summary: script.summary(actor),
+      summary: script.summary(workflowState),
       ...(verdicts && { verdicts }),
       ...(repaired && { repaired }),
     };

@@ -18,7 +18,7 @@ export interface Ground {
 
 /** The activities of one resource; they throw {@link Killed} when the process dies over them. */
 export interface Worker<R extends Resource> {
-  pass(actor: R['WorkflowState']): Promise<R['Assessment']>;
+  pass(workflowState: R['WorkflowState']): Promise<R['Assessment']>;
   perform(work: R['Work'], signal: AbortSignal): Promise<unknown>;
   /** Wakes the workflow of a cluster. */
   wake?(): void;
@@ -68,7 +68,7 @@ export class WorkflowRun {
     const workflows = create({
       now: () => this.#ground.now,
       wait: ms => new Promise(wake => this.#waits.push({ due: this.#ground.now + ms, wake })),
-      pass: actor => this.#look(() => worker.pass(actor)),
+      pass: workflowState => this.#look(() => worker.pass(workflowState)),
       // They are tried until they succeed.
       reportFailing: async () => {},
       perform: (work, signal) => this.#perform(work.step.kind, signal, () => worker.perform(work, signal)),

@@ -62,7 +62,7 @@ export interface RestoreResource extends Resource {
 /** What Temporal and its workers do otherwise. Nothing here rejects; `undefined` ends the run for good. */
 export interface World<R extends Resource> {
   readonly now: () => number;
-  pass(actor: R['WorkflowState']): Promise<R['Assessment'] | FailedPass | undefined>;
+  pass(workflowState: R['WorkflowState']): Promise<R['Assessment'] | FailedPass | undefined>;
   /** The resource is to say that its passes fail. */
   reportFailing(failure: PassFailure): Promise<void>;
   /** As the host of a cluster's workflow. */
@@ -169,8 +169,8 @@ abstract class InMemory<State extends ResourceState, R extends Resource> {
       .then(() => this.notify());
   }
 
-  protected async pass(actor: R['WorkflowState']): Promise<R['Assessment'] | FailedPass> {
-    const answer = await this.world.pass(actor);
+  protected async pass(workflowState: R['WorkflowState']): Promise<R['Assessment'] | FailedPass> {
+    const answer = await this.world.pass(workflowState);
     if (this.#hasEnded || answer === undefined) return NEVER;
     if (!isFailed(answer)) this.seen = answer;
     return answer;
@@ -247,17 +247,17 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
       show: () => {},
       ask: ask => this.ask(ask),
       recordRequests: (...asked) => this.#recordRequests(...asked),
-      pass: async actor => {
+      pass: async workflowState => {
         const first = this.#first;
         this.#first = undefined;
-        return first ?? this.pass(actor);
+        return first ?? this.pass(workflowState);
       },
-      start: async (work, actor) =>
+      start: async (work, workflowState) =>
         this.startOperation<Ending>(async (asked, runId) => {
           const ran = { operation: work.operation, runId };
           const ended = await runOperation(work, asked, {
             ...this.host,
-            pass: used => this.pass(workflowStateOf(actor, used, ran)),
+            pass: used => this.pass(workflowStateOf(workflowState, used, ran)),
             perform: now => {
               this.underWay = now;
               return this.perform(now);
@@ -296,7 +296,7 @@ export class BackupInMemory extends WithSlot<BackupState, BackupResource> {
       ...this.host,
       show: () => {},
       ask: ask => this.ask(ask),
-      pass: actor => this.pass(actor),
+      pass: workflowState => this.pass(workflowState),
       start: async work =>
         this.startOperation<BackupEnding>(asked =>
           runBackupOperation(work, asked, {
@@ -319,7 +319,7 @@ export class RestoreInMemory extends InMemory<RestoreState, RestoreResource> {
     return runRestore(this.state, {
       ...this.host,
       show: () => {},
-      pass: actor => this.pass(actor),
+      pass: workflowState => this.pass(workflowState),
       perform: work => this.perform(work),
       wake: async cluster => this.world.wake?.(cluster),
     });

@@ -66,7 +66,10 @@ const SHOWN = 10;
 export async function assessBackup(
   deps: Dependencies,
   ref: BackupRef,
-  { actor: sent, workflowId }: { readonly actor: BackupWorkflowState; readonly workflowId: string },
+  {
+    workflowState: sent,
+    workflowId,
+  }: { readonly workflowState: BackupWorkflowState; readonly workflowId: string },
 ): Promise<BackupAssessment> {
   return retryOnConflict(async () => {
     const object = await readBackup(deps.kube, ref);
@@ -88,32 +91,32 @@ export async function assessBackup(
       workflowId,
       createdAt,
     });
-    const { actor, pause } = settled;
+    const { workflowState, pause } = settled;
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);
-    const planned = lookInTime(planBackup(observation, actor), observation);
+    const planned = lookInTime(planBackup(observation, workflowState), observation);
     const decision = lookAtCopiesInTime(planned, observation);
-    const beside = planCopies(observation, actor);
+    const beside = planCopies(observation, workflowState);
     const answer = { decision, ...(beside && { beside }), ...answerToWorkflow(observation, settled) };
     // What is being deleted has nothing more to say, and goes sooner without a write that may conflict.
     if (observation.backup.deleting) {
       await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
-      return { ...answer, summary: summaryOf(observation.backup.status, actor) };
+      return { ...answer, summary: summaryOf(observation.backup.status, workflowState) };
     }
-    const status = backupStatus(observation, actor, { workflowId, pause, signals: settled.signals });
+    const status = backupStatus(observation, workflowState, { workflowId, pause, signals: settled.signals });
     await reportBackup(deps, object, status);
     await recordOutcomes(deps, { changes, requests: observation.requests }, judge);
-    return { ...answer, summary: summaryOf(status, actor) };
+    return { ...answer, summary: summaryOf(status, workflowState) };
   });
 }
 
 /** What of it concerns the workflow. */
 function answerToWorkflow(
   observation: BackupObservation,
-  { actor, pause, revoked, stop, takenOver }: SettledBackup,
+  { workflowState, pause, revoked, stop, takenOver }: SettledBackup,
 ): Pick<BackupAssessment, 'refused' | 'holding' | 'revoked' | 'stop' | 'takenOver'> {
-  const verification = planVerification(observation, actor);
-  const { uid = '' } = actor.verify ?? {};
+  const verification = planVerification(observation, workflowState);
+  const { uid = '' } = workflowState.verify ?? {};
   return {
     ...(verification?.kind === 'refused' && { refused: { uid, message: verification.message } }),
     ...(pause && { holding: { pause: pause.request } }),

@@ -79,7 +79,7 @@ export interface ClusterSummary {
 }
 
 interface PassContext {
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
   readonly workflowId: string;
 }
 
@@ -134,8 +134,8 @@ function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
 
 /** What a pass has fixed, no run of an operation has. */
 function withoutRun({ situation, settled }: Look): Situation {
-  const { ran: _, ...actor } = settled.actor;
-  return { ...situation, actor };
+  const { ran: _, ...workflowState } = settled.workflowState;
+  return { ...situation, workflowState };
 }
 
 /** @param context `repaired`: what an earlier attempt has repaired; what this one repairs is added */
@@ -191,7 +191,7 @@ async function pass(
 
 /** What the workflow is to remember, or to forget, of what users want. */
 export function forWorkflow(
-  settled: Pick<Settled, 'verdicts' | 'revoked' | 'takenOver' | 'holds' | 'actor'>,
+  settled: Pick<Settled, 'verdicts' | 'revoked' | 'takenOver' | 'holds' | 'workflowState'>,
 ): Pick<Assessment, 'verdicts' | 'holding' | 'revoked' | 'takenOver'> {
   const { verdicts, revoked, takenOver } = settled;
   return {
@@ -203,8 +203,11 @@ export function forWorkflow(
 }
 
 /** What holds by EtcdRequests. */
-function holdingOf({ holds, actor }: Pick<Settled, 'holds' | 'actor'>): Pick<Assessment, 'holding'> {
-  const requests = (actor.requests ?? []).flatMap(({ id, kind, target, by }) =>
+function holdingOf({
+  holds,
+  workflowState,
+}: Pick<Settled, 'holds' | 'workflowState'>): Pick<Assessment, 'holding'> {
+  const requests = (workflowState.requests ?? []).flatMap(({ id, kind, target, by }) =>
     typeof id === 'string' ? [{ id, kind, target, by }] : [],
   );
   const holding = withoutUndefined<Holding>({
@@ -226,12 +229,12 @@ interface Look {
 async function look(deps: Dependencies, ref: ClusterRef, context: PassContext): Promise<Look | undefined> {
   const seen = await observe(deps, ref);
   if (seen === undefined) return undefined;
-  const before = situationOf(seen.observation, context.actor);
+  const before = situationOf(seen.observation, context.workflowState);
   const { cluster } = seen;
   const createdAt = parseTimestamp(cluster.metadata.creationTimestamp ?? undefined) ?? 0;
   const target = { kind: 'EtcdCluster', ...ref, workflowId: context.workflowId, createdAt } as const;
   const settled = settleRequests(before, target);
-  const situation = { ...before, actor: settled.actor };
+  const situation = { ...before, workflowState: settled.workflowState };
   return { cluster, situation, decision: decide(situation), settled };
 }
 

@@ -49,7 +49,7 @@ export async function recordRequests(
       createdAt: parseTimestamp(creationTimestamp ?? undefined) ?? 0,
     } as const;
     const requests = await requestsAbout(deps.kube, target);
-    const seen = { now, requests, actor: open, cluster: { uid, generation, status } };
+    const seen = { now, requests, workflowState: open, cluster: { uid, generation, status } };
     const settled = settleDuringStep(seen, underWay, target);
     const judge = { workflowId, runId: runOfPass(workflowId), now };
     const changes = await recordAccepted(deps, settled.changes, judge);
@@ -58,6 +58,6 @@ export async function recordRequests(
       await recordStatus(deps.kube, cluster, { userRequests: holds ?? null, signals: signals ?? null });
     await recordOutcomes(deps, { changes, requests }, judge);
     const { verdicts, revoked, ends } = settled;
-    return { ends, ...forWorkflow({ verdicts, revoked, holds, takenOver: {}, actor: {} }) };
+    return { ends, ...forWorkflow({ verdicts, revoked, holds, takenOver: {}, workflowState: {} }) };
   });
 }

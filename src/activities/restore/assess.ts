@@ -34,7 +34,10 @@ export interface RestoreAssessment {
 export async function assessRestore(
   deps: Dependencies,
   ref: RestoreRef,
-  { actor, workflowId }: { readonly actor: RestoreWorkflowState; readonly workflowId: string },
+  {
+    workflowState,
+    workflowId,
+  }: { readonly workflowState: RestoreWorkflowState; readonly workflowId: string },
 ): Promise<RestoreAssessment> {
   return retryOnConflict(async () => {
     const restore = await readRestore(deps.kube, ref);
@@ -48,8 +51,8 @@ export async function assessRestore(
       target: seen && situationOf(seen.observation),
       backup: await readBackupOf(deps.kube, restore),
     };
-    const decision = planRestoreResource(observation, actor);
-    const status = restoreStatus(observation, { decision, actor, workflowId });
+    const decision = planRestoreResource(observation, workflowState);
+    const status = restoreStatus(observation, { decision, workflowState, workflowId });
     if (restore.metadata.deletionTimestamp === undefined) await reportRestore(deps, restore, status);
     return { decision, summary: summaryOf(status, decision), ...observed };
   });

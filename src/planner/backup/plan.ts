@@ -30,38 +30,38 @@ const GRACE_MS = 60_000;
 /** What is looked at first goes first. */
 export function planBackup(
   observation: BackupObservation | undefined,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
 ): BackupDecision {
   if (observation === undefined) return { kind: 'gone' };
   const { backup } = observation;
-  const progress = currentRun(observation, actor);
+  const progress = currentRun(observation, workflowState);
   if (backup.deleting) {
     return backup.hasFinalizer ? operate('releaseBackup', { kind: 'releaseBackup' }) : { kind: 'gone' };
   }
-  if (actor.paused !== undefined) {
-    const message = `paused by ${attribution(actor.paused)}; to continue, ${howToAsk('resume')}`;
+  if (workflowState.paused !== undefined) {
+    const message = `paused by ${attribution(workflowState.paused)}; to continue, ${howToAsk('resume')}`;
     return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
   if (backup.hasFinalizer) return operate('takeBackup', { kind: 'releaseBackup' });
-  return planNext(observation, actor);
+  return planNext(observation, workflowState);
 }
 
-function planNext(observation: BackupObservation, actor: BackupWorkflowState): BackupDecision {
+function planNext(observation: BackupObservation, workflowState: BackupWorkflowState): BackupDecision {
   const { backup, now } = observation;
   const [fault] = validateBackup(backup.object).blocking;
   if (fault !== undefined) {
     const { message } = fault;
     return { kind: 'blocked', reason: 'SpecInvalid', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
   }
-  const unrecorded = failedBeforeBegun(observation, actor);
+  const unrecorded = failedBeforeBegun(observation, workflowState);
   if (unrecorded !== undefined) return unrecorded;
-  const begin = beginning(observation, actor);
+  const begin = beginning(observation, workflowState);
   if (begin !== undefined) return operate('takeBackup', begin);
-  const verification = verifying(observation, actor);
+  const verification = verifying(observation, workflowState);
   if (verification !== undefined) return operate('verifyStoredBackup', verification);
-  if (needsPruning(observation, actor)) {
-    const { failed } = actor;
+  if (needsPruning(observation, workflowState)) {
+    const { failed } = workflowState;
     return failed?.operation === 'pruneBackups'
       ? heldBack(failed, now)
       : operate('pruneBackups', { kind: 'pruneBackups' });
@@ -95,12 +95,12 @@ function heldBack(
 /** The run under way; undefined when there is none, or the recorded one is over without having said so. */
 export function currentRun(
   { backup, now }: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
 ): (BackupFacts['status']['progress'] & { readonly startedAt: string }) | undefined {
   const { progress } = backup.status;
   if (progress?.startedAt === undefined) return undefined;
   const { startedAt } = progress;
-  if (failureOfRun(actor, startedAt) !== undefined || actor.aborted?.startedAt === startedAt)
+  if (failureOfRun(workflowState, startedAt) !== undefined || workflowState.aborted?.startedAt === startedAt)
     return undefined;
   return isOverdue({ backup, now }, startedAt) ? undefined : { ...progress, startedAt };
 }
@@ -140,9 +140,12 @@ function stepOf(
 }
 
 /** The verification that somebody asked for, if it makes sense. */
-function verifying(observation: BackupObservation, actor: BackupWorkflowState): BackupStep | undefined {
-  const plan = planVerification(observation, actor);
-  const { verify } = actor;
+function verifying(
+  observation: BackupObservation,
+  workflowState: BackupWorkflowState,
+): BackupStep | undefined {
+  const plan = planVerification(observation, workflowState);
+  const { verify } = workflowState;
   if (verify === undefined || plan?.kind !== 'ready') return undefined;
   const { location, level } = plan;
   const by = attribution(verify).slice(0, 256);

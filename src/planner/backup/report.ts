@@ -37,7 +37,7 @@ interface BackupReportContext {
 /** The whole status that a pass writes. */
 export function backupStatus(
   observation: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
   { workflowId, pause, signals }: BackupReportContext,
 ): EtcdBackupStatus {
   const { backup, now } = observation;
@@ -51,8 +51,8 @@ export function backupStatus(
     signals: _____,
     ...before
   } = backup.status;
-  const progress = currentRun(observation, actor);
-  const ended = progress === undefined ? endOfRecorded(observation, actor) : undefined;
+  const progress = currentRun(observation, workflowState);
+  const ended = progress === undefined ? endOfRecorded(observation, workflowState) : undefined;
   const lastRun = ended ?? before.lastRun;
   const schedule = scheduleOf(observation, ended ? { ...ended, written: recorded?.written } : progress);
   const known = { ...before, ...(lastRun && { lastRun }), ...(progress && { progress }), schedule };
@@ -72,7 +72,7 @@ export function backupStatus(
     ...(history && { history }),
     ...(next !== undefined && { nextRun: timestamp(next) }),
   };
-  const conditions = conditionsOf(observation, actor, written).map(condition =>
+  const conditions = conditionsOf(observation, workflowState, written).map(condition =>
     stamped(condition, backup.status.conditions, { now: timestamp(now), generation: backup.generation }),
   );
   const former = (backup.status.conditions ?? []).filter(({ type }) => type === 'Copied');
@@ -82,10 +82,10 @@ export function backupStatus(
 /** How the run that was recorded as under way has ended; undefined: none was. */
 function endOfRecorded(
   observation: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
 ): ReturnType<typeof unfinished> | undefined {
   const { startedAt } = observation.backup.status.progress ?? {};
-  return startedAt === undefined ? undefined : unfinished(observation, actor, startedAt);
+  return startedAt === undefined ? undefined : unfinished(observation, workflowState, startedAt);
 }
 
 /** What the status says of a run that has succeeded: `entry` is what it wrote. */
@@ -157,15 +157,15 @@ export function newestFirst(entries: readonly BackupEntry[]): readonly BackupEnt
 /** How a run ended that has left no backup. */
 function unfinished(
   observation: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
   startedAt: string,
 ): BackupRun {
   const { backup, now } = observation;
   const { scheduledFor, requestedBy, message: last } = backup.status.progress ?? {};
-  const aborted = actor.aborted?.startedAt === startedAt ? actor.aborted : undefined;
+  const aborted = workflowState.aborted?.startedAt === startedAt ? workflowState.aborted : undefined;
   const why =
     aborted === undefined
-      ? (failureOfRun(actor, startedAt) ??
+      ? (failureOfRun(workflowState, startedAt) ??
         `it did not complete within ${backup.config.timeoutSeconds} s${last === undefined ? '' : `: ${last}`}`)
       : `aborted by ${attribution(aborted)}`;
   return {
@@ -226,7 +226,7 @@ function scheduleOf(
 
 function conditionsOf(
   observation: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
   status: EtcdBackupStatus,
 ): readonly ConditionFinding[] {
   const { backup } = observation;
@@ -238,7 +238,8 @@ function conditionsOf(
       : condition,
   );
   const paused =
-    actor.paused && finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`);
+    workflowState.paused &&
+    finding('Paused', 'PausedByPerson', `paused by ${attribution(workflowState.paused)}`);
   const late = lateness({ ...observation, backup: { ...backup, status } });
   const others = [paused, late].filter(condition => condition !== undefined);
   const found = [...conditions, ...others, success(status)];

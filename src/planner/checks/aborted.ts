@@ -6,10 +6,13 @@ import type { ClusterFacts } from '../model/observation.ts';
  * and the specification has not changed since. `subject`: as the decision says, or what the operation is known to have been about.
  */
 export function abortOf(
-  { actor, cluster }: { readonly actor: WorkflowState; readonly cluster: Pick<ClusterFacts, 'generation'> },
+  {
+    workflowState,
+    cluster,
+  }: { readonly workflowState: WorkflowState; readonly cluster: Pick<ClusterFacts, 'generation'> },
   { operation, subject }: { readonly operation: string; readonly subject?: string | undefined },
 ): WorkflowState['aborted'] {
-  const { aborted } = actor;
+  const { aborted } = workflowState;
   if (aborted?.operation !== operation || aborted.subject !== subject) return undefined;
   return aborted.generation === cluster.generation ? aborted : undefined;
 }

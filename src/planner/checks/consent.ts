@@ -17,11 +17,11 @@ export type Answer = { readonly approval: Approval } | { readonly obstacle: Obst
  * step uses it up. `why` says what stands in the way without it; its reason is shown as it is.
  */
 export function consentTo(
-  { actor, now }: Pick<Situation, 'actor' | 'now'>,
+  { workflowState, now }: Pick<Situation, 'workflowState' | 'now'>,
   consent: Consent,
   why: Pick<Obstacle, 'reason' | 'message'>,
 ): Answer {
-  const approval = actor.approvals?.find(each => now < each.expiresAt && approves(each, consent));
+  const approval = workflowState.approvals?.find(each => now < each.expiresAt && approves(each, consent));
   if (approval !== undefined) return { approval };
   return { obstacle: asking(consent, why) };
 }

@@ -29,7 +29,7 @@ export function podsToEnd({ pods, now }: Pick<Observation, 'pods' | 'now'>): {
  * taken away, the others when a person approves. `rest`: what follows.
  */
 export function planStuckPods(
-  observation: Pick<Situation, 'actor' | 'now' | 'pods'>,
+  observation: Pick<Situation, 'workflowState' | 'now' | 'pods'>,
   operation: Operation,
   rest: readonly Step[],
 ): Decision | undefined {

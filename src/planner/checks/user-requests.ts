@@ -10,8 +10,10 @@ import type { Situation } from '../model/situation.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
 
 /** The request whose turn it is; undefined when nobody asked for anything. */
-export function requestUnderWay({ actor }: Pick<Situation, 'actor'>): UserRequest | undefined {
-  return actor.requests?.find(({ ids }) => ids !== undefined);
+export function requestUnderWay({
+  workflowState,
+}: Pick<Situation, 'workflowState'>): UserRequest | undefined {
+  return workflowState.requests?.find(({ ids }) => ids !== undefined);
 }
 
 /** The ids that a request of this kind is about, when its turn has come. */

@@ -10,7 +10,7 @@ import type { UpgradeGoal } from './upgrade-goal.ts';
 
 export interface Situation extends Observation {
   /** What users want, as planners and reports both take it. */
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
   /** The members as a quorum lists them, in the order of their serials; none while no quorum says. */
   readonly members: readonly MemberView[];
   /** Who says that it leads; undefined while nobody does. */

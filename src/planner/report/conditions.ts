@@ -329,9 +329,9 @@ function heldUp({ decision, situation, members }: Findings): ConditionFinding[] 
 }
 
 function paused({ situation }: Findings): ConditionFinding[] {
-  const { actor } = situation;
-  if (actor.paused !== undefined)
-    return [finding('Paused', 'PausedByPerson', `paused by ${attribution(actor.paused)}`)];
+  const { workflowState } = situation;
+  if (workflowState.paused !== undefined)
+    return [finding('Paused', 'PausedByPerson', `paused by ${attribution(workflowState.paused)}`)];
   return situation.cluster.config.paused ? [finding('Paused', 'PausedBySpec')] : [];
 }
 

@@ -60,7 +60,7 @@ export function causeOf(
   decision: Work,
   { before, request }: { readonly before?: Cause | undefined; readonly request?: UserRequest | undefined },
 ): Cause {
-  const approval = situation.actor.approvals?.find(({ id }) => id === decision.approval);
+  const approval = situation.workflowState.approvals?.find(({ id }) => id === decision.approval);
   const change = OPERATIONS[decision.operation].change?.(situation);
   const askedBy = request?.by ?? OPERATIONS[decision.operation].asker?.(situation);
   const began = before ?? {

@@ -27,7 +27,7 @@ export function outcomeOf(findings: Findings, operation: OperationStatus): Opera
   const undone = goal === undefined ? undefined : rowOf(operation.type)?.undone?.(situation, goal);
   if (undone !== undefined) return { outcome: 'RolledBack', message: undone };
   if (isHeldUp(findings, operation)) return undefined;
-  const { failed } = situation.actor;
+  const { failed } = situation.workflowState;
   if (failed?.operation === operation.type) return { outcome: 'Failed', message: failed.message };
   if (decision.kind === 'operate') {
     const message = `${decision.operation} goes first: ${decision.plan[0]?.summary ?? ''}`;
@@ -55,7 +55,7 @@ export function goalOf(findings: Operating, before: string | undefined): string 
 function abortedBy(findings: Findings, { type, goal }: OperationStatus): string | undefined {
   const { decision, situation } = findings;
   // Where nobody knows any more what it was about, the abort is taken for one of it.
-  const subject = rowOf(type)?.subject?.(situation, goal) ?? situation.actor.aborted?.subject;
+  const subject = rowOf(type)?.subject?.(situation, goal) ?? situation.workflowState.aborted?.subject;
   const aborted = abortOf(situation, { operation: type, subject });
   if (aborted !== undefined && decision.kind !== 'operate') return `aborted by ${attribution(aborted)}`;
   if (decision.kind === 'blocked' && decision.reason === 'Aborted') return decision.message;

@@ -181,7 +181,7 @@ function operationsOf(findings: Findings, context: ReportContext): Operations {
     lastOperation: now ?? lastOperation,
     history:
       operation && now
-        ? historyAfter(history, { cause: operation, ended: now }, findings.situation.actor.ran)
+        ? historyAfter(history, { cause: operation, ended: now }, findings.situation.workflowState.ran)
         : history,
   };
   if (decision.kind === 'operate')

@@ -7,7 +7,7 @@ import { requestUnderWay } from '../checks/user-requests.ts';
 import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, withoutOutcome } from './common.ts';
-import { actorOf, type Draft, type DuringStep, withChange } from './draft.ts';
+import { workflowStateOf, type Draft, type DuringStep, withChange } from './draft.ts';
 
 /** What an abort comes to. */
 export type Aborting =
@@ -25,11 +25,11 @@ const REQUESTS = 'requests';
 /** The operation that has begun and goes on, else all requests that wait, else what waits for an approval. */
 export function abortable(draft: Draft): Aborting | undefined {
   const { situation } = draft;
-  const actor = actorOf(draft);
-  const decision = decide({ ...situation, actor });
+  const workflowState = workflowStateOf(draft);
+  const decision = decide({ ...situation, workflowState });
   if (decision.kind === 'operate' && situation.cluster.status.operation?.type === decision.operation)
     return abortOfOperation(draft, decision);
-  const { requests = [] } = actor;
+  const { requests = [] } = workflowState;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
   const operation = decision.kind === 'blocked' ? decision.consent?.operation : undefined;
   if (operation === undefined) return undefined;
@@ -41,7 +41,7 @@ export function abortOfOperation(
   draft: Draft<DuringStep>,
   { operation, subject }: { readonly operation: Operation; readonly subject?: string },
 ): Aborting {
-  const under = requestUnderWay({ actor: actorOf(draft) });
+  const under = requestUnderWay({ workflowState: workflowStateOf(draft) });
   if (under !== undefined && OPERATION_OF[under.kind] === operation)
     return { kind: 'requests', ids: [String(under.id)] };
   const message = endsAtNextStep(operation);

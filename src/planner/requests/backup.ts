@@ -27,7 +27,7 @@ type Pause = NonNullable<EtcdBackupStatus['userRequests']>['pause'];
 
 /** What a pass makes of the requests. */
 export interface SettledBackup {
-  readonly actor: BackupWorkflowState;
+  readonly workflowState: BackupWorkflowState;
   /** The pause that holds, for the status of the EtcdBackup. */
   readonly pause: Pause;
   readonly changes: readonly RequestChange[];
@@ -51,22 +51,30 @@ const NO_RUN = 'no run of the backup was recorded: see the conditions of the Etc
 /** Judges every open request of the EtcdBackup. */
 export function settleBackupRequests(
   observation: BackupObservation,
-  actor: BackupWorkflowState,
+  workflowState: BackupWorkflowState,
   target: Target,
 ): SettledBackup {
   const { now, requests = [], backup } = observation;
   const { signals } = backup.status;
-  const takenOver = takenOverByBackup(observation, actor);
-  const { spent: _, takesOver: __, ...own } = actor;
+  const takenOver = takenOverByBackup(observation, workflowState);
+  const { spent: _, takesOver: __, ...own } = workflowState;
   const sent = withTaken(own, takenOver);
   const held = backup.status.userRequests?.pause;
   // Only the passes of the EtcdBackup itself know what users want.
   if (sent.isOperation === true)
-    return { actor: sent, pause: held, changes: [], signals, takenOver, revoked: {}, stop: undefined };
-  const isSpent = held !== undefined && actor.spent?.includes(held.request) === true;
+    return {
+      workflowState: sent,
+      pause: held,
+      changes: [],
+      signals,
+      takenOver,
+      revoked: {},
+      stop: undefined,
+    };
+  const isSpent = held !== undefined && workflowState.spent?.includes(held.request) === true;
   let draft: Draft = {
     observation,
-    actor: sent,
+    workflowState: sent,
     pause: isSpent ? undefined : held,
     changes: [],
     signals: undefined,
@@ -78,29 +86,31 @@ export function settleBackupRequests(
     const outcome = unfit(request, target, now);
     draft =
       outcome === undefined
-        ? settle(draft, request, actor.spent ?? [])
+        ? settle(draft, request, workflowState.spent ?? [])
         : withChange(draft, { request, outcome });
   }
   const { observation: ___, ...judged } = draft;
   // What EtcdRequests ask for is not among it.
-  const { paused } = judged.actor;
+  const { paused } = judged.workflowState;
   const { paused: ____, ...open } = sent;
   const settled = {
     ...judged,
     signals: mirroredBackupSignals({ ...open, ...(paused && { paused }) }, backup),
   };
   const { pause: holds } = settled;
-  return holds === undefined ? settled : { ...settled, actor: { ...settled.actor, paused: who(holds) } };
+  return holds === undefined
+    ? settled
+    : { ...settled, workflowState: { ...settled.workflowState, paused: who(holds) } };
 }
 
 /** What the run holds goes before what it takes over. */
-function withTaken(actor: BackupWorkflowState, taken: OpenBackupSignals): BackupWorkflowState {
+function withTaken(workflowState: BackupWorkflowState, taken: OpenBackupSignals): BackupWorkflowState {
   const [first] = taken.verifications ?? [];
   return {
     ...taken,
     ...(first && { verify: first }),
-    ...actor,
-    ...(first && { verifications: [...(taken.verifications ?? []), ...(actor.verifications ?? [])] }),
+    ...workflowState,
+    ...(first && { verifications: [...(taken.verifications ?? []), ...(workflowState.verifications ?? [])] }),
   };
 }
 
@@ -109,16 +119,20 @@ function withChange(draft: Draft, change: RequestChange): Draft {
 }
 
 function settle(draft: Draft, request: EtcdRequest, spent: readonly string[]): Draft {
-  const { observation, actor } = draft;
+  const { observation, workflowState } = draft;
   const { now } = observation;
   switch (request.spec.action) {
     case 'Pause': {
       const answer = 'paused: no backup is started';
-      const paused = pause({ pause: draft.pause, message: actor.paused }, request, { spent, now, answer });
+      const paused = pause({ pause: draft.pause, message: workflowState.paused }, request, {
+        spent,
+        now,
+        answer,
+      });
       return { ...withChange(draft, paused.change), pause: paused.pause };
     }
     case 'Resume': {
-      const resumed = resume({ pause: draft.pause, message: actor.paused }, request);
+      const resumed = resume({ pause: draft.pause, message: workflowState.paused }, request);
       const after = { ...withChange(draft, resumed.change), pause: resumed.pause };
       return resumed.revoked === undefined ? after : revoke(after, { paused: resumed.revoked });
     }
@@ -137,13 +151,13 @@ function settle(draft: Draft, request: EtcdRequest, spent: readonly string[]): D
 
 /** The workflow is to forget this, and the pass does not count it any more. */
 function revoke(draft: Draft, ended: SettledBackup['revoked']): Draft {
-  const left = Object.entries(draft.actor).filter(([field]) => !Object.hasOwn(ended, field));
-  return { ...draft, actor: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
+  const left = Object.entries(draft.workflowState).filter(([field]) => !Object.hasOwn(ended, field));
+  return { ...draft, workflowState: Object.fromEntries(left), revoked: { ...draft.revoked, ...ended } };
 }
 
 /** What has failed is tried again now, and the store is looked into. */
 function resync(draft: Draft, request: EtcdRequest): Draft {
-  const { failed, prunedAfter } = draft.actor;
+  const { failed, prunedAfter } = draft.workflowState;
   const found = [
     failed && `failure of ${failed.operation} ${failed.retryAt}`,
     prunedAfter !== undefined && `pruned after ${prunedAfter}`,
@@ -169,27 +183,31 @@ function abort(draft: Draft, request: EtcdRequest): Draft {
   if (id !== under?.id) return withChange(draft, done);
   const by = who(request.spec);
   const outcome = { state: 'aborted', message: `aborted by ${attribution(request.spec)}` } as const;
-  const { verify, ...actor } = draft.actor;
+  const { verify, ...workflowState } = draft.workflowState;
   return {
     ...draft,
     changes: [
       ...draft.changes.map(each => (each.request.metadata.uid === id ? { ...each, outcome } : each)),
       withoutOutcome(done),
     ],
-    actor: { ...actor, ...(verify && verify.uid !== id && { verify }), aborted: { ...by, startedAt: id } },
+    workflowState: {
+      ...workflowState,
+      ...(verify && verify.uid !== id && { verify }),
+      aborted: { ...by, startedAt: id },
+    },
     stop: by,
   };
 }
 
 /** What an abort ends: the run that began then, else the verification of this request. */
-function underWay({ observation, actor }: Draft) {
+function underWay({ observation, workflowState }: Draft) {
   const { backup, requests = [] } = observation;
-  const run = currentRun(observation, actor)?.startedAt;
+  const run = currentRun(observation, workflowState)?.startedAt;
   if (run !== undefined) return { id: run, operation: 'takeBackup' };
   const { request: uid, completedAt } = backup.status.verification ?? {};
   if (uid === undefined || completedAt !== undefined) return undefined;
   const isUnderWay =
-    actor.verifying === uid ||
+    workflowState.verifying === uid ||
     requests.some(each => each.metadata.uid === uid && isAccepted(each) && isOpen(each));
   return isUnderWay ? { id: uid, operation: 'verifyStoredBackup' } : undefined;
 }
@@ -203,20 +221,20 @@ function backUp(draft: Draft, request: EtcdRequest): Draft {
   if (run !== undefined && status.progress?.startedAt === run) return withChange(draft, { request });
   const outcome = run === undefined ? undefined : runOutcome(draft, run);
   if (outcome !== undefined) return withChange(draft, { request, outcome });
-  const { actor } = draft;
+  const { workflowState } = draft;
   const change = isAccepted(request) ? { request } : waiting(request, 'the backup has not begun');
   return {
     ...withChange(draft, change),
-    actor: {
-      ...actor,
-      requested: actor.requested ?? who(request.spec),
-      requests: [...(actor.requests ?? []), request.metadata.uid],
+    workflowState: {
+      ...workflowState,
+      requested: workflowState.requested ?? who(request.spec),
+      requests: [...(workflowState.requests ?? []), request.metadata.uid],
     },
   };
 }
 
 /** How the run that began then ended; undefined: its first step is still to be done. */
-function runOutcome({ observation, actor: { failed } }: Draft, run: string): Outcome | undefined {
+function runOutcome({ observation, workflowState: { failed } }: Draft, run: string): Outcome | undefined {
   const { lastRun, history = [], progress } = observation.backup.status;
   if (lastRun?.startedAt === run) {
     const { message = `the backup of ${run} ended: ${lastRun.outcome ?? 'its outcome is not recorded'}` } =
@@ -234,7 +252,7 @@ function runOutcome({ observation, actor: { failed } }: Draft, run: string): Out
 
 /** The verdict in the status of the EtcdBackup has its outcome; before that it waits, or is in progress. */
 function verify(draft: Draft, request: EtcdRequest): Draft {
-  const { observation, actor } = draft;
+  const { observation, workflowState } = draft;
   const wanted = wantedOf(request);
   const outcome = endOfVerification(draft, request.metadata.uid);
   if (outcome !== undefined) return withChange(draft, { request, outcome });
@@ -242,13 +260,16 @@ function verify(draft: Draft, request: EtcdRequest): Draft {
   const plan = isNew ? planVerification(observation, { verify: wanted }) : undefined;
   if (plan?.kind === 'refused') return withChange(draft, refusal(request, plan.message));
   const change = isNew ? waiting(request, 'the verification has not begun') : { request };
-  return { ...withChange(draft, change), actor: { ...actor, verify: actor.verify ?? wanted } };
+  return {
+    ...withChange(draft, change),
+    workflowState: { ...workflowState, verify: workflowState.verify ?? wanted },
+  };
 }
 
 /** How the verification that the request with this uid asked for ended; undefined: it has not. */
-function endOfVerification({ observation, actor }: Draft, uid: string): Outcome | undefined {
+function endOfVerification({ observation, workflowState }: Draft, uid: string): Outcome | undefined {
   const { verification } = observation.backup.status;
-  const { failed, aborted } = actor;
+  const { failed, aborted } = workflowState;
   if (verification?.request === uid && verification.completedAt !== undefined) return verdictOf(verification);
   if (aborted?.startedAt === uid) return { state: 'aborted', message: `aborted by ${attribution(aborted)}` };
   if (failed?.operation !== 'verifyStoredBackup' || failed.startedAt !== uid) return undefined;

@@ -13,7 +13,7 @@ import { judgeRequests } from './judge.ts';
 import type { UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
 import { asked, doneAtOnce, isAccepted, refusal, who } from './common.ts';
-import { actorOf, type Draft, withChange } from './draft.ts';
+import { workflowStateOf, type Draft, withChange } from './draft.ts';
 import type { Outcome } from './status.ts';
 
 /** Lets one step go on that waits for exactly this. */
@@ -28,7 +28,7 @@ export function approve(draft: Draft, request: EtcdRequest): Draft {
   const isKnown = approvals.some(each => each.request === uid) || sent.spent?.includes(uid) === true;
   if (isKnown) return withChange(draft, change);
   if (!isAccepted(request)) {
-    const decision = decide({ ...situation, actor: actorOf(draft) });
+    const decision = decide({ ...situation, workflowState: workflowStateOf(draft) });
     const consent = decision.kind === 'blocked' ? decision.consent : undefined;
     if (consent === undefined || !approves({ operation, ids }, consent))
       return withChange(draft, refusal(request, nothingWaitsFor(consent)));
@@ -96,6 +96,6 @@ function acceptedAt({ status }: EtcdRequest): number {
 }
 
 function superfluous(draft: Draft, { kind, target }: UserRequest): string | undefined {
-  const { requests = [] } = actorOf(draft);
+  const { requests = [] } = workflowStateOf(draft);
   return whyNotListed(requests, { kind, target });
 }

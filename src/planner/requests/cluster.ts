@@ -1,6 +1,6 @@
 /**
  * What becomes of the EtcdRequests of a cluster in one pass. They are judged oldest first, each upon what the ones before it have come to;
- * what users sent to the workflow itself comes with the actor, and both together are what the planner takes. Pure.
+ * what users sent to the workflow itself comes with the state of the workflow, and both together are what the planner takes. Pure.
  */
 import type { EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import { judgeRequests, stillOpen, type Verdict } from './judge.ts';
@@ -17,7 +17,7 @@ import {
   type UserRequests,
   withoutOutcome,
 } from './common.ts';
-import { actorOf, type Draft, draftOf, heldOf, revoke, withChange } from './draft.ts';
+import { workflowStateOf, type Draft, draftOf, heldOf, revoke, withChange } from './draft.ts';
 import { pauseBy, resumeBy } from './pause.ts';
 import { mirroredSignals, type OpenSignals, signalsLeft, takenOver } from './signals.ts';
 import { recover } from './recover.ts';
@@ -26,7 +26,7 @@ import type { RequestChange } from './status.ts';
 /** What a pass makes of the requests. */
 export interface Settled {
   /** What users want, by requests and by messages to the workflow, as the planner takes it. */
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
   /** What holds of the requests, for the status of the cluster; undefined: nothing. */
   readonly holds: UserRequests | undefined;
   readonly changes: readonly RequestChange[];
@@ -40,26 +40,26 @@ export interface Settled {
   readonly verdicts: readonly Verdict[];
 }
 
-/** Judges every open request of the cluster. @param seen with what the workflow holds of users as its actor */
+/** Judges every open request of the cluster. @param seen with what the workflow holds of users as its state */
 export function settleRequests(seen: Situation, target: Target): Settled {
   const { cluster, now, requests = [] } = seen;
-  const { takesOver, used, ...own } = seen.actor;
+  const { takesOver, used, ...own } = seen.workflowState;
   const resource = { uid: cluster.uid, generation: cluster.generation, now };
   const { signals: mirrored } = cluster.status;
   const taken = takesOver === undefined ? {} : takenOver(mirrored, takesOver, resource);
-  const actor = withTaken(own, taken);
-  const situation = { ...seen, actor };
-  let draft = draftOf(situation, actor);
+  const workflowState = withTaken(own, taken);
+  const situation = { ...seen, workflowState };
+  let draft = draftOf(situation, workflowState);
   for (const request of openRequests(requests)) {
     const outcome = unfit(request, target, now);
     draft = outcome === undefined ? settle(draft, request) : withChange(draft, { request, outcome });
   }
   const { changes, revoked, withdrawn, sent } = draft;
-  const kept = (actor.requests ?? []).filter(({ id }) => !withdrawn.some(each => each.id === id));
+  const kept = (workflowState.requests ?? []).filter(({ id }) => !withdrawn.some(each => each.id === id));
   const verdicts = judgeRequests(situation, kept);
   const open = { ...sent, requests: stillOpen(kept, verdicts) };
   return {
-    actor: actorOf(draft),
+    workflowState: workflowStateOf(draft),
     holds: heldOf(draft),
     changes,
     signals: used === undefined ? mirroredSignals(open, resource) : signalsLeft(mirrored, used),
@@ -71,14 +71,14 @@ export function settleRequests(seen: Situation, target: Target): Settled {
 
 /** What the run holds goes before what it takes over. */
 function withTaken(
-  actor: WorkflowState,
+  workflowState: WorkflowState,
   { approvals = [], requests = [], ...taken }: OpenSignals,
 ): WorkflowState {
-  const approved = [...approvals, ...(actor.approvals ?? [])];
-  const asked = [...requests, ...(actor.requests ?? [])];
+  const approved = [...approvals, ...(workflowState.approvals ?? [])];
+  const asked = [...requests, ...(workflowState.requests ?? [])];
   return {
     ...taken,
-    ...actor,
+    ...workflowState,
     ...(approved.length > 0 && { approvals: approved }),
     ...(asked.length > 0 && { requests: asked }),
   };

@@ -8,7 +8,7 @@ import { type UserRequests, who } from './common.ts';
 import type { RequestChange } from './status.ts';
 
 /** What is seen while a step of an operation is under way. */
-export type DuringStep = Pick<Situation, 'now' | 'actor' | 'requests'> & {
+export type DuringStep = Pick<Situation, 'now' | 'workflowState' | 'requests'> & {
   readonly cluster: Pick<Situation['cluster'], 'uid' | 'generation' | 'status'>;
 };
 
@@ -26,15 +26,16 @@ export interface Draft<Seen extends DuringStep = Situation> {
   readonly withdrawn: readonly Verdict[];
 }
 
-/** What holds before the requests are judged. @param actor what the workflow holds, and what it takes over */
-export function draftOf<Seen extends DuringStep>(situation: Seen, actor: WorkflowState): Draft<Seen> {
+/** What holds before the requests are judged. @param workflowState what the workflow holds, and what it takes over */
+export function draftOf<Seen extends DuringStep>(situation: Seen, workflowState: WorkflowState): Draft<Seen> {
   const { cluster, now } = situation;
   const { pause, abort, approvals = [] } = cluster.status.userRequests ?? {};
-  const isSpent = ({ request }: { readonly request: string }) => actor.spent?.includes(request) === true;
+  const isSpent = ({ request }: { readonly request: string }) =>
+    workflowState.spent?.includes(request) === true;
   const isAborted = abort?.generation === cluster.generation && !isSpent(abort);
   return {
     situation,
-    sent: actor,
+    sent: workflowState,
     holds: withoutUndefined<UserRequests>({
       pause: pause && !isSpent(pause) ? pause : undefined,
       abort: isAborted ? abort : undefined,
@@ -60,7 +61,7 @@ export function heldOf({
 }
 
 /** What users want by now. */
-export function actorOf({ sent, holds, requests }: Draft<DuringStep>): WorkflowState {
+export function workflowStateOf({ sent, holds, requests }: Draft<DuringStep>): WorkflowState {
   const { approvals = [] } = holds;
   const allApprovals = [
     ...(sent.approvals ?? []),

@@ -28,10 +28,10 @@ export interface SettledDuringStep {
   readonly ends: boolean;
 }
 
-/** @param seen with what the workflow of the resource holds as its actor */
+/** @param seen with what the workflow of the resource holds as its state */
 export function settleDuringStep(seen: DuringStep, underWay: UnderWay, target: Target): SettledDuringStep {
-  const { requests = [], now, cluster, actor } = seen;
-  let draft = draftOf(seen, actor);
+  const { requests = [], now, cluster, workflowState } = seen;
+  let draft = draftOf(seen, workflowState);
   for (const request of openRequests(requests)) {
     const outcome = unfit(request, target, now);
     draft =

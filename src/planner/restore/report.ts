@@ -26,11 +26,11 @@ export function restoreStatus(
   observation: RestoreObservation,
   {
     decision,
-    actor,
+    workflowState,
     workflowId,
   }: {
     readonly decision: RestoreDecision;
-    readonly actor: RestoreWorkflowState;
+    readonly workflowState: RestoreWorkflowState;
     readonly workflowId: string;
   },
 ): EtcdRestoreStatus {
@@ -39,7 +39,7 @@ export function restoreStatus(
   if (hasEnded(before)) return before;
   const phase = phaseOf(observation, decision);
   const { reason: _, step: __, conditions: ___, refusal: ____, ...kept } = before;
-  const word = messageFrom(observation, decision, actor);
+  const word = messageFrom(observation, decision, workflowState);
   const done = isDone(observation);
   const chosen = chosenOf(observation);
   const saved = savedFirst(observation, decision);

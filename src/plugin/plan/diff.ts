@@ -40,7 +40,7 @@ export async function diffOf(call: Call, proposal: Proposal): Promise<DiffShown>
       'See how it would be created with: kubectl etcd plan NAME -f FILE',
     );
   // A paused cluster is asked what it would do if it were resumed: that it is paused says nothing of a field.
-  const planning: Planning = { ...planningOf(call, proposal), actor: {} };
+  const planning: Planning = { ...planningOf(call, proposal), workflowState: {} };
   const before = await plannedFor(resumed(stored), planning);
   const changes: ChangeShown[] = [];
   for (const difference of differencesOf(stored['spec'], proposed['spec'])) {

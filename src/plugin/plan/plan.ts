@@ -33,7 +33,7 @@ export interface PlanShown {
 export function planningOf({ session, io }: Call, { stored }: Proposal): Planning {
   return {
     kube: new ReadOnlyKube(session.kube),
-    actor: stored === undefined ? {} : recordedRequests(stored as unknown as EtcdCluster),
+    workflowState: stored === undefined ? {} : recordedRequests(stored as unknown as EtcdCluster),
     now: io.now(),
   };
 }

@@ -15,7 +15,7 @@ import { recordedTls } from './recorded-tls.ts';
 /** What a plan is made from, beside the specification. */
 export interface Planning {
   readonly kube: ReadOnlyKube;
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -27,7 +27,10 @@ export interface Planned {
 }
 
 /** What the operator would do next if the cluster were specified like this. */
-export async function plannedFor(cluster: KubeObject, { kube, actor, now }: Planning): Promise<Planned> {
+export async function plannedFor(
+  cluster: KubeObject,
+  { kube, workflowState, now }: Planning,
+): Promise<Planned> {
   const shown = cluster as unknown as EtcdCluster;
   const { namespace, name, uid } = shown.metadata;
   const seen = await observe(
@@ -43,8 +46,8 @@ export async function plannedFor(cluster: KubeObject, { kube, actor, now }: Plan
     },
     { namespace, name, uid },
   );
-  if (seen === undefined) return { decision: plan(undefined, actor), change: '' };
-  const situation = situationOf(seen.observation, actor);
+  if (seen === undefined) return { decision: plan(undefined, workflowState), change: '' };
+  const situation = situationOf(seen.observation, workflowState);
   const decision = decide(situation);
   const change = decision.kind === 'operate' ? OPERATIONS[decision.operation].change?.(situation) : undefined;
   return { decision, change: change === undefined ? '' : changeOf(change) };

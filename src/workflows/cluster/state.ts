@@ -131,7 +131,7 @@ export function carriedOf(cluster: ClusterState): Carried {
 }
 
 /** What users asked for and what has ended, as the planner takes it. */
-export function actorOf(cluster: ClusterState): WorkflowState {
+export function workflowStateOf(cluster: ClusterState): WorkflowState {
   const { paused, aborted, failed, approvals, requests, spent, ran, takesOver } = cluster;
   return {
     ...(paused && { paused }),

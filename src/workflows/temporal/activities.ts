@@ -89,7 +89,7 @@ const LOOKING = {
 } as const;
 
 type Pass = 'assess' | 'assessBackup' | 'assessRestore';
-type WorkflowStateOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
+type WorkflowStateOf<P extends Pass> = Parameters<Activities[P]>[1]['workflowState'];
 
 /**
  * Makes one pass. What keeps it from succeeding is shown as the failure of the pending activity while it is tried again. Rejects only when its
@@ -98,14 +98,17 @@ type WorkflowStateOf<P extends Pass> = Parameters<Activities[P]>[1]['actor'];
  */
 export async function assess<P extends Pass>(
   pass: P,
-  about: { readonly ref: ResourceId; readonly entity: string; readonly actor: WorkflowStateOf<P> },
+  about: { readonly ref: ResourceId; readonly entity: string; readonly workflowState: WorkflowStateOf<P> },
   isAnswer: (answer: unknown) => answer is Awaited<ReturnType<Activities[P]>>,
 ): Promise<Awaited<ReturnType<Activities[P]>> | FailedPass> {
-  const { ref, entity: workflowId, actor } = about;
+  const { ref, entity: workflowId, workflowState } = about;
   const priority = shareOf(ref.namespace);
   const summary = `reconcile ${ref.namespace}/${ref.name}`;
   try {
-    const answer = await activityOf(pass, { ...LOOKING, priority, summary })(ref, { actor, workflowId });
+    const answer = await activityOf(pass, { ...LOOKING, priority, summary })(ref, {
+      workflowState,
+      workflowId,
+    });
     return isAnswer(answer) ? answer : { failedPass: 'it returned an invalid answer' };
   } catch (error) {
     if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;

@@ -6,7 +6,6 @@ import {
   CancellationScope,
   continueAsNew,
   getExternalWorkflowHandle,
-  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -95,13 +94,13 @@ function clusterHost(ref: ResourceId, cluster: ClusterState): ClusterHost {
   return {
     ...temporalHost,
     ask: askOperation,
-    pass: actor => assess('assess', { ref, entity, actor }, isAssessment),
+    pass: workflowState => assess('assess', { ref, entity, workflowState }, isAssessment),
     reportFailing: reportingOf('EtcdCluster', ref, cluster),
     recordRequests: (open, underWay) => recordRequests(ref, { open, underWay, workflowId: entity }),
-    async start(work, actor) {
+    async start(work, workflowState) {
       const { operation } = work;
       const child = await startInSlot<typeof performOperation>(operation, ref, {
-        args: [{ ref, entity, work, actor }],
+        args: [{ ref, entity, work, workflowState }],
         priority: priorityOfOperation(work),
       });
       return child && { result: child.result.then(result => endOf(operation, child.runId, result)) };
@@ -135,7 +134,7 @@ export interface OperationInput {
   /** Its first step, and the plan. */
   readonly work: Work;
   /** What users asked for. */
-  readonly actor: WorkflowState;
+  readonly workflowState: WorkflowState;
 }
 
 /**
@@ -148,7 +147,7 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
   const { workflowType, runId } = workflowInfo();
   if (input?.work?.operation !== workflowType)
     throw new Error(`${workflowType} is neither a workflow of this release nor the operation of its input`);
-  const { ref, entity, work, actor } = input;
+  const { ref, entity, work, workflowState } = input;
   const ran = { operation: work.operation, runId };
   const asked = noUserRequests();
   handleAsks(asked);
@@ -166,8 +165,8 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
       runOperation(work, asked, {
         ...temporalHost,
         async pass(used) {
-          const now = workflowStateOf(actor, used, ran);
-          const answer = await assess('assess', { ref, entity, actor: now }, isAssessment);
+          const now = workflowStateOf(workflowState, used, ran);
+          const answer = await assess('assess', { ref, entity, workflowState: now }, isAssessment);
           if ('failedPass' in answer) return answer;
           shown.published = publishSucceeding(shown.published);
           seen = answer;
@@ -227,11 +226,10 @@ function backupHost(ref: ResourceId, backup: BackupState): BackupHost {
   return {
     ...temporalHost,
     ask: askOperation,
-    pass: actor => assess('assessBackup', { ref, entity, actor }, isBackupAssessment),
+    pass: workflowState => assess('assessBackup', { ref, entity, workflowState }, isBackupAssessment),
     reportFailing: reportingOf('EtcdBackup', ref, backup),
     start: work => start(work),
-    // A run that a release without second stores has followed has begun nothing for them.
-    startBeside: async work => (patched('second-store') ? start(work, copiesWorkflowId(entity)) : undefined),
+    startBeside: work => start(work, copiesWorkflowId(entity)),
     show() {
       const { assessment } = backup;
       if (assessment === undefined) return;
@@ -261,8 +259,8 @@ export async function performBackupOperation({ ref, entity, work }: BackupRunInp
         ...temporalHost,
         // Only the workflow of the resource passes on what users asked for.
         async pass() {
-          const actor = { isOperation: true } as const;
-          const answer = await assess('assessBackup', { ref, entity, actor }, isBackupAssessment);
+          const workflowState = { isOperation: true } as const;
+          const answer = await assess('assessBackup', { ref, entity, workflowState }, isBackupAssessment);
           if (!('failedPass' in answer)) shown.published = publishSucceeding(shown.published);
           return answer;
         },
@@ -304,7 +302,7 @@ export async function etcdRestore({ namespace, name, uid, carried }: RestoreInpu
     () =>
       runRestore(restore, {
         ...temporalHost,
-        pass: actor => assess('assessRestore', { ref, actor, entity }, isRestoreAssessment),
+        pass: workflowState => assess('assessRestore', { ref, workflowState, entity }, isRestoreAssessment),
         reportFailing: reportingOf('EtcdRestore', ref, restore),
         perform: work => perform(ref, work, work.summary),
         wake: cluster =>

@@ -27,7 +27,8 @@ function crowded(
   const releaseOther = taken === 'store' ? turns.stores.join(STORE) : turns.at(NODE).join(STORE);
   const activities = createActivities({ ...world.deps, turns });
   const perform = <R>(act: () => Promise<R>): Promise<R> => new ActivityEnvironment().run(act);
-  const look = () => perform(() => activities.assessBackup(world.ref, { actor: {}, workflowId: 'entity' }));
+  const look = () =>
+    perform(() => activities.assessBackup(world.ref, { workflowState: {}, workflowId: 'entity' }));
   const next = async () => {
     const { decision } = await look();
     if (decision.kind !== 'operate') throw new Error(`nothing to do: ${decision.kind}`);

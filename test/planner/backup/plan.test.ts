@@ -24,10 +24,10 @@ function seen(status: EtcdBackupStatus): BackupObservation {
 
 function reported(
   status: EtcdBackupStatus,
-  actor: BackupWorkflowState = {},
+  workflowState: BackupWorkflowState = {},
   pause: NonNullable<EtcdBackupStatus['userRequests']>['pause'] = undefined,
 ): EtcdBackupStatus {
-  return backupStatus(seen(status), actor, { workflowId: 'a workflow', pause });
+  return backupStatus(seen(status), workflowState, { workflowId: 'a workflow', pause });
 }
 
 describe('a run that failed before it was recorded', () => {

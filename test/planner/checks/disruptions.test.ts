@@ -67,8 +67,8 @@ describe('the budget', () => {
       running(5, 5, { ...budget(2), peerService: FOREIGN }),
       NO_REQUESTS,
     ],
-  ])('is raised although %s', (_state, observation, actor) => {
-    expect(plan(observation, actor)).toMatchObject({
+  ])('is raised although %s', (_state, observation, workflowState) => {
+    expect(plan(observation, workflowState)).toMatchObject({
       kind: 'operate',
       closes: true,
       step: { kind: 'applyObjects', minAvailable: 4 },

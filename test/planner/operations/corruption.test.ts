@@ -113,14 +113,14 @@ function world({
   );
 }
 
-const decided = (given: Given, actor: WorkflowState = {}) => plan(world(given), actor);
-const steps = (given: Given, actor: WorkflowState = {}) => {
-  const decision = decided(given, actor);
+const decided = (given: Given, workflowState: WorkflowState = {}) => plan(world(given), workflowState);
+const steps = (given: Given, workflowState: WorkflowState = {}) => {
+  const decision = decided(given, workflowState);
   return 'plan' in decision ? decision.plan.map(({ kind }) => kind) : [];
 };
-const reported = (given: Given, actor: WorkflowState = {}) => {
-  const situation = situationOf(world(given), actor);
-  const decision = plan(world(given), actor);
+const reported = (given: Given, workflowState: WorkflowState = {}) => {
+  const situation = situationOf(world(given), workflowState);
+  const decision = plan(world(given), workflowState);
   return statusOf(
     { situation, decision, members: observedMembers(situation) },
     { workflowId: 'w', now: NOW },
@@ -193,8 +193,8 @@ describe('one member whose data differs from that of the two others', () => {
     ['when it is approved', {}, approved('a2')],
     ['by policy', { spec: BY_POLICY }, {}],
     ['when its replacement is requested', {}, replace('example-2')],
-  ])('is removed first, as evidence, %s', (_, given, actor) => {
-    const decision = decided({ ...AWAY, ...given }, actor);
+  ])('is removed first, as evidence, %s', (_, given, workflowState) => {
+    const decision = decided({ ...AWAY, ...given }, workflowState);
     expect(decision).toMatchObject({
       operation: 'replaceMember',
       step: { kind: 'removeMember', member: 'example-2', id: 'a2', replacement: 'Corrupt' },
@@ -572,10 +572,10 @@ describe('CORRUPT', () => {
       consent: { ids: [id] },
       message: expect.stringContaining(said),
     });
-    const actor = {
+    const workflowState = {
       approvals: [{ id: 1, operation: 'compareData', ids: [id], by: 'ana', expiresAt: Date.parse(NOW) + 1 }],
     };
-    expect(decided({ ...equal, alarms }, actor)).toMatchObject({
+    expect(decided({ ...equal, alarms }, workflowState)).toMatchObject({
       step: { kind: 'disarmCorrupt' },
       approval: 1,
     });
@@ -586,7 +586,7 @@ describe('CORRUPT', () => {
       fresh: false,
       status: { dataComparison: reported({ ...equal, alarms }).dataComparison! },
     };
-    const again = decided(old, actor);
+    const again = decided(old, workflowState);
     expect(again).toMatchObject({ step: { kind: 'compareKeys' } });
     expect(again).not.toHaveProperty('approval', 1);
   });

@@ -218,8 +218,8 @@ describe('a defragmentation that waits for a member', () => {
     ['by schedule', { defragment: NIGHTLY }, NOBODY],
     ['on request', {}, asked],
     ['when it has begun', { defragment: {}, operation: 'defragmentMembers' }, NOBODY],
-  ])('lets the rollout mend that member: %s', (_when, given, actor) => {
-    expect(plan(broken({ ...given, spec: LIMITS }), actor)).toMatchObject({
+  ])('lets the rollout mend that member: %s', (_when, given, workflowState) => {
+    expect(plan(broken({ ...given, spec: LIMITS }), workflowState)).toMatchObject({
       kind: 'operate',
       operation: 'rolloutCluster',
       step: { kind: 'stopMember', member: 'example-2' },

@@ -61,7 +61,7 @@ describe('a leadership that a person asked to have moved', () => {
       names.map(name => [name, aProbe({ name, leaderId: 'ffffffffffffffff' })]),
     );
     const request = { id: 1, kind: 'moveLeader', target: 'example-1', by: 'me' } as const;
-    const actor = { requests: [{ ...request, ids: [idOf('example-1')] }] };
-    expect(plan(withPods([], { probes }), actor)).not.toMatchObject({ operation: 'moveLeader' });
+    const workflowState = { requests: [{ ...request, ids: [idOf('example-1')] }] };
+    expect(plan(withPods([], { probes }), workflowState)).not.toMatchObject({ operation: 'moveLeader' });
   });
 });

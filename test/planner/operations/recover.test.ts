@@ -24,8 +24,8 @@ const IDS = [
 const approved = (ids: readonly string[], id: string | number = 'Ab-12'): WorkflowState => ({
   approvals: [{ id, operation: 'recoverQuorum', ids, by: 'ada', expiresAt: LOST.now + 1_000 }],
 });
-const planned = (observation: Observation, actor: WorkflowState = {}) =>
-  planRecovery(situationOf(observation, actor));
+const planned = (observation: Observation, workflowState: WorkflowState = {}) =>
+  planRecovery(situationOf(observation, workflowState));
 const RESTORE: RestoreOfCluster = {
   ...{
     name: 'example-recovery-1-ab12',
@@ -111,8 +111,8 @@ describe('an approval', () => {
     ['of another revision', LOST, approved(IDS.map(id => id.replace('revision=41', 'revision=40')))],
     ['whose recovery was refused', { ...LOST, restores: [{ ...RESTORE, refusal: REFUSAL }] }, approved(IDS)],
     ['whose recovery has ended', { ...LOST, restoresEnded: [RESTORE.name] }, approved(IDS)],
-  ])('%s begins nothing: it is asked for again', (_, observation, actor) => {
-    expect(planned(observation, actor)).toMatchObject({ kind: 'blocked', consent: { ids: IDS } });
+  ])('%s begins nothing: it is asked for again', (_, observation, workflowState) => {
+    expect(planned(observation, workflowState)).toMatchObject({ kind: 'blocked', consent: { ids: IDS } });
   });
 
   it('begins nothing when a member may come back', () => {
@@ -164,8 +164,8 @@ describe('a request', () => {
     workflowId: 'w',
     createdAt: 0,
   };
-  const settle = (asked: EtcdRequest, given: Partial<Observation> = {}, actor: WorkflowState = {}) =>
-    settleRequests(situationOf({ ...LOST, ...given, requests: [asked] }, actor), target);
+  const settle = (asked: EtcdRequest, given: Partial<Observation> = {}, workflowState: WorkflowState = {}) =>
+    settleRequests(situationOf({ ...LOST, ...given, requests: [asked] }, workflowState), target);
 
   it('that names all of it becomes an approval, once', () => {
     const { holds, changes } = settle(request());

@@ -131,9 +131,9 @@ function alarmed({
   );
 }
 
-const decided = (given: Given, actor: WorkflowState = {}) => plan(alarmed(given), actor);
-const steps = (given: Given, actor: WorkflowState = {}) => {
-  const decision = decided(given, actor);
+const decided = (given: Given, workflowState: WorkflowState = {}) => plan(alarmed(given), workflowState);
+const steps = (given: Given, workflowState: WorkflowState = {}) => {
+  const decision = decided(given, workflowState);
   return decision.kind === 'operate' || decision.kind === 'blocked'
     ? decision.plan.map(({ summary }) => summary)
     : [];
@@ -277,8 +277,8 @@ describe('a quota that is half-way to the members when something else is edited'
   const rolled = (quotaBackendBytes: number) => ({
     'example-1': { made: { size: 3, etcd: { quotaBackendBytes } } },
   });
-  const stopped = (given: Given, actor: WorkflowState = {}) =>
-    steps(given, actor).filter(summary => summary.startsWith('stop '));
+  const stopped = (given: Given, workflowState: WorkflowState = {}) =>
+    steps(given, workflowState).filter(summary => summary.startsWith('stop '));
 
   it('still reaches the others, and the member that has it waits until the alarm is disarmed', () => {
     const given = { asked: 4 * QUOTA, spec: limits, otherwise: { ...rolled(4 * QUOTA) } };

@@ -237,15 +237,16 @@ describe('a member with such a volume', () => {
       at: NOW,
       ids: [idOf('example-1')],
     } as const;
-    const actor = type === 'defragmentMembers' ? ({ requests: [request] } as unknown as WorkflowState) : {};
-    const decision = plan({ ...move, pods: outdatedPods, cluster: { ...cluster, status } }, actor);
+    const workflowState =
+      type === 'defragmentMembers' ? ({ requests: [request] } as unknown as WorkflowState) : {};
+    const decision = plan({ ...move, pods: outdatedPods, cluster: { ...cluster, status } }, workflowState);
     expect(decision).not.toMatchObject({ operation: 'replaceMember' });
   });
 
   it('stays while somebody wants members restarted', () => {
     const request = { kind: 'restart', target: '', id: 'r', by: 'ana', ids: ['pod-example-1'] } as const;
-    const actor = { requests: [request] } as unknown as WorkflowState;
-    expect(plan(aMove(), actor)).toMatchObject({ operation: 'rolloutCluster' });
+    const workflowState = { requests: [request] } as unknown as WorkflowState;
+    expect(plan(aMove(), workflowState)).toMatchObject({ operation: 'rolloutCluster' });
   });
 
   it.each(['rolloutCluster', 'defragmentMembers'])(
@@ -262,11 +263,11 @@ describe('a member with such a volume', () => {
 
   it('stays when that was aborted, and its successor goes', () => {
     const aborted = { operation: 'replaceMember', generation: 1, by: 'ana' } as const;
-    const actor = { aborted } as unknown as WorkflowState;
-    expect(plan(aMove(), actor)).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
+    const workflowState = { aborted } as unknown as WorkflowState;
+    expect(plan(aMove(), workflowState)).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
     const names = [...namesOf(3), 'example-3'];
     const voting = aMove({ names, claims: { 'example-3': NEW } });
-    expect(plan(voting, actor)).toMatchObject({
+    expect(plan(voting, workflowState)).toMatchObject({
       operation: 'scaleCluster',
       step: { kind: 'stopMember', member: 'example-3' },
     });

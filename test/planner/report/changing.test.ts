@@ -33,8 +33,8 @@ describe('members that the operator changes', () => {
       },
       size,
     );
-  const reasons = (observation: Observation, actor?: WorkflowState) => {
-    const { Available, QuorumAtRisk, Healthy } = reportConditions(observation, actor);
+  const reasons = (observation: Observation, workflowState?: WorkflowState) => {
+    const { Available, QuorumAtRisk, Healthy } = reportConditions(observation, workflowState);
     return [Available?.[1], QuorumAtRisk?.[1], Healthy?.[1]];
   };
   const without = (name: string, stopped: object, size = 3): Partial<Observation> => ({

@@ -265,8 +265,8 @@ describe('Available', () => {
     ['paused', { paused: {} }],
     ['aborted', { aborted: { operation: 'createCluster', generation: 1 } }],
     ['failed', { failed: { operation: 'createCluster', message: 'forbidden', retryAt: 0 } }],
-  ])('is not said to be refused when its creation is only %s', (_, actor) => {
-    expect(reportConditions(anObservation(), actor)['Available']?.[1]).toBe('Creating');
+  ])('is not said to be refused when its creation is only %s', (_, workflowState) => {
+    expect(reportConditions(anObservation(), workflowState)['Available']?.[1]).toBe('Creating');
   });
 });
 
@@ -456,8 +456,8 @@ describe('Progressing', () => {
       /^waiting until example-1 is gone/,
     ],
   ];
-  it.each(cases)('%s', (_, observation, actor, status, reason, message) => {
-    const { Progressing } = reportConditions(observation, actor);
+  it.each(cases)('%s', (_, observation, workflowState, status, reason, message) => {
+    const { Progressing } = reportConditions(observation, workflowState);
     expect(Progressing?.slice(0, 2)).toEqual([status, reason]);
     expect(Progressing?.[2]).toMatch(message);
   });

@@ -11,9 +11,9 @@ import { aCluster, aPod, aRunningCluster, aRunningStatus, LONG_AGO, NOW } from '
 
 const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
 
-function pass(observation: Observation, actor: WorkflowState = {}): EtcdClusterStatus {
-  const situation = situationOf(observation, actor);
-  const decision = plan(observation, actor);
+function pass(observation: Observation, workflowState: WorkflowState = {}): EtcdClusterStatus {
+  const situation = situationOf(observation, workflowState);
+  const decision = plan(observation, workflowState);
   const findings = { situation, decision, members: observedMembers(situation) };
   return statusOf(findings, { workflowId: WORKFLOW, now: NOW });
 }

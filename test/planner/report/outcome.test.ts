@@ -43,20 +43,20 @@ interface Case {
   readonly type: string;
   readonly goal?: string;
   readonly decision?: Decision;
-  readonly actor?: WorkflowState;
+  readonly workflowState?: WorkflowState;
   readonly spec?: EtcdClusterSpec;
   readonly status?: Partial<EtcdClusterStatus>;
   readonly world?: Partial<Observation>;
 }
 
 /** The status that a pass writes after which the operation is not planned any more. */
-function after({ type, goal, decision = IDLE, actor = {}, spec, status = {}, world = {} }: Case) {
+function after({ type, goal, decision = IDLE, workflowState = {}, spec, status = {}, world = {} }: Case) {
   const operation = { type, startedAt: LONG_AGO, ...(goal !== undefined && { goal }) };
   const before = { ...aRunningStatus(), ...status, operation };
   const cluster = aCluster({ status: before, ...(spec && { spec }) });
   const observation = aRunningCluster({ cluster, ...world });
   const findings = {
-    situation: situationOf(observation, actor),
+    situation: situationOf(observation, workflowState),
     decision,
     members: observedMembers(situationOf(observation)),
   };
@@ -129,7 +129,7 @@ describe('an operation has succeeded', () => {
       {
         type: 'moveLeader',
         goal: 'moveLeader example-0',
-        actor: asked('moveLeader', 'example-0', [idOf(0)]),
+        workflowState: asked('moveLeader', 'example-0', [idOf(0)]),
       },
     ],
     ['a hand-over before a leader leaves: no leader is about to', { type: 'moveLeader' }],
@@ -138,7 +138,7 @@ describe('an operation has succeeded', () => {
       {
         type: 'restoreCluster',
         goal: 'tuesday',
-        actor: abortOfRestore('monday'),
+        workflowState: abortOfRestore('monday'),
         status: restored('tuesday', NOW),
       },
     ],
@@ -191,7 +191,7 @@ describe('an operation that is not planned any more has not succeeded', () => {
       {
         type: 'scaleCluster',
         spec: { size: 5 },
-        actor: { failed: { operation: 'scaleCluster', message: 'pods is forbidden', retryAt: 0 } },
+        workflowState: { failed: { operation: 'scaleCluster', message: 'pods is forbidden', retryAt: 0 } },
       },
       'Failed',
       /^pods is forbidden$/,
@@ -202,7 +202,7 @@ describe('an operation that is not planned any more has not succeeded', () => {
         type: 'scaleCluster',
         spec: { size: 5 },
         decision: blocked('Aborted', 'add example-3 as a learner'),
-        actor: { aborted: { operation: 'scaleCluster', generation: 1, by: 'me' } },
+        workflowState: { aborted: { operation: 'scaleCluster', generation: 1, by: 'me' } },
       },
       'Aborted',
       /^aborted by me/,
@@ -212,7 +212,7 @@ describe('an operation that is not planned any more has not succeeded', () => {
       {
         type: 'restoreCluster',
         goal: 'monday',
-        actor: abortOfRestore('monday'),
+        workflowState: abortOfRestore('monday'),
         status: { incarnation: anIncarnation() },
       },
       'Aborted',
@@ -223,7 +223,7 @@ describe('an operation that is not planned any more has not succeeded', () => {
       {
         type: 'restoreCluster',
         goal: 'monday',
-        actor: abortOfRestore('monday'),
+        workflowState: abortOfRestore('monday'),
         status: restored('monday'),
       },
       'Aborted',

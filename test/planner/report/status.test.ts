@@ -25,11 +25,11 @@ import { situationOf } from '../../../src/planner/situation.ts';
 
 const CONTEXT = { workflowId: 'etcdcluster/shop/example/0b7e6e34', now: NOW };
 
-function report(observation: Observation, actor: WorkflowState = {}): EtcdClusterStatus {
-  const decision = plan(observation, actor);
+function report(observation: Observation, workflowState: WorkflowState = {}): EtcdClusterStatus {
+  const decision = plan(observation, workflowState);
   return statusOf(
     {
-      situation: situationOf(observation, actor),
+      situation: situationOf(observation, workflowState),
       decision,
       members: observedMembers(situationOf(observation)),
     },

@@ -46,9 +46,9 @@ function settle(
   requests: readonly EtcdRequest[],
   {
     status = {},
-    actor = {},
+    workflowState = {},
     deleting = false,
-  }: { status?: EtcdBackupStatus; actor?: BackupWorkflowState; deleting?: boolean } = {},
+  }: { status?: EtcdBackupStatus; workflowState?: BackupWorkflowState; deleting?: boolean } = {},
 ) {
   const spec: EtcdBackup['spec'] = {
     clusterRef: { name: 'example' },
@@ -67,9 +67,9 @@ function settle(
     workflowId: WORKFLOW,
     createdAt: 0,
   } as const;
-  const settled = settleBackupRequests(observation, actor, target);
+  const settled = settleBackupRequests(observation, workflowState, target);
   const outcomes = settled.changes.map(({ accepted, outcome }) => [accepted?.state, outcome?.state]);
-  return { ...settled, outcomes, decision: planBackup(observation, settled.actor) };
+  return { ...settled, outcomes, decision: planBackup(observation, settled.workflowState) };
 }
 
 const HELD = { userRequests: { pause: { request: 'Pause', by: 'bob', at: RUN } } };
@@ -85,23 +85,23 @@ describe('a pause', () => {
       pause: { request: 'Pause', by: 'ana' },
       decision: { kind: 'blocked', reason: 'Paused' },
     });
-    expect(settle([], { status: HELD }).actor.paused).toEqual({ by: 'bob' });
+    expect(settle([], { status: HELD }).workflowState.paused).toEqual({ by: 'bob' });
     expect(settle([request({ action: 'Resume' })], { status: HELD })).toMatchObject({
       outcomes: [AT_ONCE],
       pause: undefined,
     });
-    const ofOperation = settle([], { status: HELD, actor: { isOperation: true } });
-    expect(ofOperation.actor.paused).toBeUndefined();
+    const ofOperation = settle([], { status: HELD, workflowState: { isOperation: true } });
+    expect(ofOperation.workflowState.paused).toBeUndefined();
     expect(ofOperation.pause).toEqual(HELD.userRequests.pause);
   });
 
   it('that a message has ended does not hold', () => {
-    expect(settle([], { status: HELD, actor: { spent: ['Pause'] } }).pause).toBeUndefined();
+    expect(settle([], { status: HELD, workflowState: { spent: ['Pause'] } }).pause).toBeUndefined();
   });
 
   it('by a message is ended by a Resume when the workflow has forgotten it', () => {
     const paused = { by: 'bob', at: 7 };
-    expect(settle([request({ action: 'Resume' })], { actor: { paused } })).toMatchObject({
+    expect(settle([request({ action: 'Resume' })], { workflowState: { paused } })).toMatchObject({
       outcomes: [['accepted', undefined]],
       revoked: { paused },
     });
@@ -111,24 +111,24 @@ describe('a pause', () => {
 });
 
 it('a Resync has the workflow forget what has failed and what was pruned', () => {
-  const actor: BackupWorkflowState = {
+  const workflowState: BackupWorkflowState = {
     failed: { operation: 'pruneBackups', message: 'no', retryAt: NOW + 1_000 },
     prunedAfter: RUN,
   };
-  expect(settle([request({ action: 'Resync' })], { actor })).toMatchObject({
+  expect(settle([request({ action: 'Resync' })], { workflowState })).toMatchObject({
     outcomes: [['accepted', undefined]],
-    revoked: actor,
-    actor: {},
+    revoked: workflowState,
+    workflowState: {},
   });
   expect(settle([request({ action: 'Resync' })]).outcomes).toEqual([AT_ONCE]);
 });
 
 it('a Resync ends nothing that came after it was accepted', () => {
   const resync = request({ action: 'Resync' }, [`pruned after ${RUN}`]);
-  expect(settle([resync], { actor: { prunedAfter: RUN } }).revoked).toEqual({ prunedAfter: RUN });
-  expect(settle([resync], { actor: { prunedAfter: LATER } })).toMatchObject({
+  expect(settle([resync], { workflowState: { prunedAfter: RUN } }).revoked).toEqual({ prunedAfter: RUN });
+  expect(settle([resync], { workflowState: { prunedAfter: LATER } })).toMatchObject({
     outcomes: [AT_ONCE],
-    actor: { prunedAfter: LATER },
+    workflowState: { prunedAfter: LATER },
   });
 });
 
@@ -165,8 +165,8 @@ describe('BackupNow', () => {
       'failed',
     ],
     ['has left no trace', { lastRun: { startedAt: LATER, outcome: 'Succeeded' } }, {}, 'failed'],
-  ])('ends as its run: that %s', (_, status, actor, state) => {
-    expect(settle(backup([RUN]), { status, actor }).outcomes).toEqual([[undefined, state]]);
+  ])('ends as its run: that %s', (_, status, workflowState, state) => {
+    expect(settle(backup([RUN]), { status, workflowState }).outcomes).toEqual([[undefined, state]]);
   });
 });
 
@@ -204,18 +204,20 @@ describe('VerifyBackup', () => {
       message: 'no',
       retryAt: NOW,
     } as const;
-    expect(settle([verify([])], { status: begun, actor: { failed } }).outcomes).toEqual([
+    expect(settle([verify([])], { status: begun, workflowState: { failed } }).outcomes).toEqual([
       [undefined, 'failed'],
     ]);
     const aborted = { startedAt: 'VerifyBackup', by: 'bob' };
-    expect(settle([verify([])], { status: begun, actor: { aborted } }).outcomes).toEqual([
+    expect(settle([verify([])], { status: begun, workflowState: { aborted } }).outcomes).toEqual([
       [undefined, 'aborted'],
     ]);
   });
 
   it('that was asked for by a message goes first', () => {
     const asked = { uid: 'told', level: 'Structure' } as const;
-    expect(settle([verify()], { status, actor: { verify: asked } }).actor.verify).toEqual(asked);
+    expect(settle([verify()], { status, workflowState: { verify: asked } }).workflowState.verify).toEqual(
+      asked,
+    );
   });
 });
 
@@ -226,7 +228,7 @@ describe('Abort', () => {
     const first = settle([abort()], { status: RUNNING });
     expect(first).toMatchObject({
       outcomes: [['accepted', undefined]],
-      actor: { aborted: { by: 'ana', startedAt: RUN } },
+      workflowState: { aborted: { by: 'ana', startedAt: RUN } },
       stop: { by: 'ana', reason: 'too slow' },
     });
     expect(first.changes[0]?.accepted).toEqual({
@@ -241,11 +243,14 @@ describe('Abort', () => {
   it('leaves other requests, and a verification that waits for its turn, as they are', () => {
     const { metadata, ...other } = request({ action: 'Restart' });
     const verify = { uid: 'verification', by: 'bob' };
-    const { outcomes, actor } = settle([{ ...other, metadata: { ...metadata, name: 'A' } }, abort()], {
-      status: RUNNING,
-      actor: { verify },
-    });
-    expect([outcomes, actor.verify]).toEqual([[REFUSED, ['accepted', undefined]], verify]);
+    const { outcomes, workflowState } = settle(
+      [{ ...other, metadata: { ...metadata, name: 'A' } }, abort()],
+      {
+        status: RUNNING,
+        workflowState: { verify },
+      },
+    );
+    expect([outcomes, workflowState.verify]).toEqual([[REFUSED, ['accepted', undefined]], verify]);
   });
 
   it('ends no later run than the one that it was accepted for', () => {
@@ -265,7 +270,7 @@ describe('Abort', () => {
       stop: { by: 'ana' },
     });
     const told = { ...status, verification: { ...verification, request: 'told' } };
-    expect(settle([abort()], { status: told, actor: { verifying: 'told' } }).stop).toMatchObject({
+    expect(settle([abort()], { status: told, workflowState: { verifying: 'told' } }).stop).toMatchObject({
       by: 'ana',
     });
     expect(settle([abort()], { status: told }).outcomes).toEqual([REFUSED]);

@@ -41,14 +41,14 @@ const accepted = (ids: readonly string[], acceptedAt = NOW - 1_000): EtcdRequest
 
 interface Given {
   readonly observation?: Observation;
-  readonly actor?: WorkflowState;
+  readonly workflowState?: WorkflowState;
   readonly userRequests?: NonNullable<Observation['cluster']['status']['userRequests']>;
   readonly createdAt?: number;
 }
 
 function settle(
   requests: readonly EtcdRequest[],
-  { observation = aRunningCluster(), actor = {}, userRequests, createdAt = 0 }: Given = {},
+  { observation = aRunningCluster(), workflowState = {}, userRequests, createdAt = 0 }: Given = {},
 ) {
   const status = { ...observation.cluster.status, ...(userRequests && { userRequests }) };
   const seen = { ...observation, requests, cluster: { ...observation.cluster, status } };
@@ -59,10 +59,10 @@ function settle(
     workflowId: WORKFLOW,
     createdAt,
   } as const;
-  const settled = settleRequests(situationOf(seen, actor), target);
+  const settled = settleRequests(situationOf(seen, workflowState), target);
   const outcomes = settled.changes.map(({ accepted: first, outcome }) => [first?.state, outcome?.state]);
   const messages = settled.changes.map(({ accepted: first, outcome }) => (outcome ?? first)?.message);
-  return { ...settled, outcomes, messages, decision: plan(seen, settled.actor) };
+  return { ...settled, outcomes, messages, decision: plan(seen, settled.workflowState) };
 }
 
 const HELD = { request: 'Pause', by: 'bob', at: at(NOW - 60_000) };
@@ -145,45 +145,45 @@ describe('a pause', () => {
     const first = settle([request({ action: 'Pause', reason: 'maintenance' })]);
     expect(first.outcomes).toEqual([AT_ONCE]);
     expect(first.holds?.pause).toMatchObject({ request: 'Pause', by: 'ana', reason: 'maintenance' });
-    expect(first.actor.paused).toEqual({ by: 'ana', reason: 'maintenance' });
-    expect(settle([], { userRequests: { pause: HELD } }).actor.paused).toEqual({ by: 'bob' });
+    expect(first.workflowState.paused).toEqual({ by: 'ana', reason: 'maintenance' });
+    expect(settle([], { userRequests: { pause: HELD } }).workflowState.paused).toEqual({ by: 'bob' });
   });
 
   it('begins once: not again when a message has ended it before its request was finished', () => {
     const again = request({ action: 'Pause' }, { status: accepted([]) });
-    const { holds, outcomes, actor } = settle([again], {
+    const { holds, outcomes, workflowState } = settle([again], {
       userRequests: { pause: HELD },
-      actor: { spent: ['Pause'] },
+      workflowState: { spent: ['Pause'] },
     });
     expect(holds).toBeUndefined();
     expect(outcomes).toEqual([AT_ONCE]);
-    expect(actor).toEqual({});
+    expect(workflowState).toEqual({});
   });
 
   it('ends with a Resume, which is refused when nothing is paused', () => {
-    const { holds, outcomes, actor } = settle([request({ action: 'Resume' })], {
+    const { holds, outcomes, workflowState } = settle([request({ action: 'Resume' })], {
       userRequests: { pause: HELD },
     });
-    expect([holds, outcomes, actor]).toEqual([undefined, [AT_ONCE], {}]);
+    expect([holds, outcomes, workflowState]).toEqual([undefined, [AT_ONCE], {}]);
     expect(settle([request({ action: 'Resume' })]).outcomes).toEqual([REFUSED]);
   });
 
   it('by a message ends with a Resume when the workflow has forgotten it', () => {
     const paused = { by: 'bob', at: 7 };
-    const first = settle([request({ action: 'Resume' })], { actor: { paused } });
+    const first = settle([request({ action: 'Resume' })], { workflowState: { paused } });
     expect(first.outcomes).toEqual([['accepted', undefined]]);
     expect(first.revoked).toEqual({ paused });
-    expect(first.actor).toEqual({});
+    expect(first.workflowState).toEqual({});
     const resume = request({ action: 'Resume' }, { status: accepted(['pause 7']) });
-    expect(settle([resume], { actor: { paused } }).revoked).toEqual({ paused });
+    expect(settle([resume], { workflowState: { paused } }).revoked).toEqual({ paused });
     expect(settle([resume]).outcomes).toEqual([AT_ONCE]);
   });
 
   it('that begins after a Resume was accepted is not ended by it', () => {
     const later = { by: 'bob', at: 8 };
     const resume = request({ action: 'Resume' }, { status: accepted(['pause 7']) });
-    const { outcomes, actor, revoked } = settle([resume], { actor: { paused: later } });
-    expect([outcomes, actor.paused, revoked]).toEqual([[AT_ONCE], later, {}]);
+    const { outcomes, workflowState, revoked } = settle([resume], { workflowState: { paused: later } });
+    expect([outcomes, workflowState.paused, revoked]).toEqual([[AT_ONCE], later, {}]);
   });
 
   it('and its end are judged in the order of their creation', () => {
@@ -216,17 +216,19 @@ describe('an abort', () => {
   it('withdraws what waits: requests, and messages when the workflow has forgotten them', () => {
     const replace = request({ action: 'ReplaceMember', member: 'example-1' }, { age: 9_000 });
     const told = { id: 4, kind: 'restart', target: '', by: 'bob' } as const;
-    const { outcomes, verdicts, actor } = settle([replace, request({ action: 'Abort' })], {
-      actor: { requests: [told] },
+    const { outcomes, verdicts, workflowState } = settle([replace, request({ action: 'Abort' })], {
+      workflowState: { requests: [told] },
     });
     expect(outcomes).toEqual([
       ['accepted', 'aborted'],
       ['accepted', undefined],
     ]);
     expect(verdicts).toMatchObject([{ id: 4, outcome: 'refused' }]);
-    expect(actor.requests).toBeUndefined();
+    expect(workflowState.requests).toBeUndefined();
     const abort = request({ action: 'Abort' }, { status: accepted(['requests', '4']) });
-    expect(settle([abort], { actor: { requests: [told] } }).outcomes).toEqual([['accepted', undefined]]);
+    expect(settle([abort], { workflowState: { requests: [told] } }).outcomes).toEqual([
+      ['accepted', undefined],
+    ]);
     expect(settle([abort]).outcomes).toEqual([AT_ONCE]);
   });
 
@@ -235,7 +237,7 @@ describe('an abort', () => {
     const status = { ...accepted(['requests', '4']), message: 'as before' };
     const { outcomes, messages } = settle(
       [request({ action: 'Pause' }, { age: 9_000 }), request({ action: 'Abort' }, { status })],
-      { actor: { requests: [restart] } },
+      { workflowState: { requests: [restart] } },
     );
     expect([outcomes, messages[1]]).toEqual([[AT_ONCE, ['accepted', undefined]], 'as before']);
   });
@@ -269,9 +271,9 @@ describe('an abort', () => {
 
   it('of an operation about one resource is about this one when its pass was killed', () => {
     const abort = request({ action: 'Abort' }, { status: accepted(['restoreCluster', 'a uid']) });
-    const { holds, actor } = settle([abort]);
+    const { holds, workflowState } = settle([abort]);
     expect(holds?.abort).toMatchObject({ operation: 'restoreCluster', subject: 'a uid' });
-    expect(actor.aborted).toMatchObject({ operation: 'restoreCluster', subject: 'a uid' });
+    expect(workflowState.aborted).toMatchObject({ operation: 'restoreCluster', subject: 'a uid' });
   });
 
   it('takes effect once when the pass that accepted it was killed', () => {
@@ -279,13 +281,13 @@ describe('an abort', () => {
     expect(settle([abort], { observation: growing() }).holds?.abort).toMatchObject({
       operation: 'scaleCluster',
     });
-    const { holds } = settle([abort], { observation: growing(), actor: { spent: ['Abort'] } });
+    const { holds } = settle([abort], { observation: growing(), workflowState: { spent: ['Abort'] } });
     expect(holds).toBeUndefined();
   });
 
   it('is over with another specification, and with a Resync', () => {
     const abort = { request: 'Abort', by: 'ana', at: at(NOW), operation: 'scaleCluster', generation: 1 };
-    expect(settle([], { userRequests: { abort } }).actor.aborted).toMatchObject({
+    expect(settle([], { userRequests: { abort } }).workflowState.aborted).toMatchObject({
       operation: 'scaleCluster',
     });
     expect(settle([], { userRequests: { abort: { ...abort, generation: 0 } } }).holds).toBeUndefined();
@@ -296,33 +298,39 @@ describe('an abort', () => {
   it('by a message counts when it came later than that by a request', () => {
     const abort = { ...UPGRADE, request: 'Abort', by: 'ana', at: at(NOW) };
     const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', at: NOW + 1_000 };
-    expect(settle([], { userRequests: { abort }, actor: { aborted } }).actor.aborted).toEqual(aborted);
-    const earlier = { ...aborted, at: NOW - 1_000 };
-    expect(settle([], { userRequests: { abort }, actor: { aborted: earlier } }).actor.aborted).toMatchObject(
-      UPGRADE,
+    expect(settle([], { userRequests: { abort }, workflowState: { aborted } }).workflowState.aborted).toEqual(
+      aborted,
     );
+    const earlier = { ...aborted, at: NOW - 1_000 };
+    expect(
+      settle([], { userRequests: { abort }, workflowState: { aborted: earlier } }).workflowState.aborted,
+    ).toMatchObject(UPGRADE);
   });
 
   it('of an operation by a message takes back the request that it carried out', () => {
     const restart = request({ action: 'Restart' }, { status: accepted(['pod-example-0']) });
-    const { outcomes, actor } = settle([restart], { actor: { spent: ['Restart'] } });
-    expect([outcomes, actor]).toEqual([[[undefined, 'aborted']], {}]);
+    const { outcomes, workflowState } = settle([restart], { workflowState: { spent: ['Restart'] } });
+    expect([outcomes, workflowState]).toEqual([[[undefined, 'aborted']], {}]);
   });
 });
 
 describe('a Resync', () => {
   it('is done when the workflow has forgotten the failure that it ends', () => {
     const failed = { operation: 'scaleCluster', message: 'no', retryAt: NOW + 60_000 };
-    const first = settle([request({ action: 'Resync' })], { actor: { failed } });
-    expect([first.outcomes, first.revoked, first.actor]).toEqual([[['accepted', undefined]], { failed }, {}]);
+    const first = settle([request({ action: 'Resync' })], { workflowState: { failed } });
+    expect([first.outcomes, first.revoked, first.workflowState]).toEqual([
+      [['accepted', undefined]],
+      { failed },
+      {},
+    ]);
     const resync = request(
       { action: 'Resync' },
       { status: accepted([`failure of scaleCluster ${failed.retryAt}`]) },
     );
-    expect(settle([resync], { actor: { failed } }).revoked).toEqual({ failed });
+    expect(settle([resync], { workflowState: { failed } }).revoked).toEqual({ failed });
     const other = { ...failed, retryAt: NOW + 90_000 };
-    const after = settle([resync], { actor: { failed: other } });
-    expect([after.outcomes, after.actor.failed]).toEqual([[AT_ONCE], other]);
+    const after = settle([resync], { workflowState: { failed: other } });
+    expect([after.outcomes, after.workflowState.failed]).toEqual([[AT_ONCE], other]);
   });
 });
 
@@ -330,11 +338,11 @@ describe('a Resync of what was aborted', () => {
   const aborted = { operation: 'scaleCluster', generation: 1, by: 'bob', at: NOW };
 
   it('by a message is done when the workflow has forgotten it', () => {
-    const first = settle([request({ action: 'Resync' })], { actor: { aborted } });
+    const first = settle([request({ action: 'Resync' })], { workflowState: { aborted } });
     expect([first.outcomes, first.revoked]).toEqual([[['accepted', undefined]], { aborted }]);
     const resync = request({ action: 'Resync' }, { status: accepted(['abort of scaleCluster 1']) });
     expect(settle([resync]).outcomes).toEqual([AT_ONCE]);
-    expect(settle([resync], { actor: { aborted: { ...aborted, generation: 2 } } }).outcomes).toEqual([
+    expect(settle([resync], { workflowState: { aborted: { ...aborted, generation: 2 } } }).outcomes).toEqual([
       AT_ONCE,
     ]);
   });
@@ -358,29 +366,33 @@ describe('an approval', () => {
       ]),
     ),
   });
-  const actor = { requests: [replace] };
-  const decision = plan(observation, actor);
+  const workflowState = { requests: [replace] };
+  const decision = plan(observation, workflowState);
   const consent = decision.kind === 'blocked' ? decision.consent : undefined;
   const approve = (ids = consent?.ids ?? []) =>
     request({ action: 'Approve', operation: consent?.operation ?? '', ids: [...ids] });
 
   it('lets the step go on that waits for exactly this', () => {
     expect(consent).toBeDefined();
-    const { outcomes, holds, decision: then } = settle([approve()], { observation, actor });
+    const { outcomes, holds, decision: then } = settle([approve()], { observation, workflowState });
     expect(outcomes).toEqual([AT_ONCE]);
     expect(holds?.approvals).toMatchObject([{ request: 'Approve', by: 'ana', ids: consent?.ids }]);
     expect(then).toMatchObject({ kind: 'operate', approval: 'Approve' });
   });
 
   it('is held once when the pass that accepted it was killed', () => {
-    const held = settle([approve()], { observation, actor }).holds?.approvals ?? [];
+    const held = settle([approve()], { observation, workflowState }).holds?.approvals ?? [];
     const again = { ...approve(), status: accepted(consent?.ids ?? []) };
-    const { outcomes, holds } = settle([again], { observation, actor, userRequests: { approvals: held } });
+    const { outcomes, holds } = settle([again], {
+      observation,
+      workflowState,
+      userRequests: { approvals: held },
+    });
     expect([outcomes, holds?.approvals]).toEqual([[AT_ONCE], held]);
   });
 
   it('is refused when nothing waits for it', () => {
-    const { outcomes, messages } = settle([approve(['c0ffee'])], { observation, actor });
+    const { outcomes, messages } = settle([approve(['c0ffee'])], { observation, workflowState });
     expect([outcomes, messages]).toEqual([
       [REFUSED],
       [expect.stringContaining(`the plan needs ${JSON.stringify(consent)}`)],
@@ -400,8 +412,9 @@ describe('an approval', () => {
       expiresAt: at(NOW + 10_000),
     };
     const of = (approvals: readonly (typeof held)[], spent: readonly string[] = []) =>
-      settle([], { observation, userRequests: { approvals }, actor: { ...actor, spent } }).decision.kind;
-    const { actor: then } = settle([], {
+      settle([], { observation, userRequests: { approvals }, workflowState: { ...workflowState, spent } })
+        .decision.kind;
+    const { workflowState: then } = settle([], {
       observation,
       userRequests: { approvals: [{ ...held, reason: 'agreed' }] },
     });
@@ -424,7 +437,7 @@ describe('an approval', () => {
     const status = { ...cluster.status, signals: { uid: cluster.uid, approvals: mirrored } };
     const { takenOver } = settle([], {
       observation: { ...observation, cluster: { ...cluster, status } },
-      actor: { takesOver: {} },
+      workflowState: { takesOver: {} },
     });
     expect(takenOver.approvals).toEqual([
       { ...approval, reason: 'read it', id: -1, expiresAt: Date.parse(at(NOW + 60_000)) },
@@ -462,7 +475,7 @@ describe('what an operation carries out', () => {
       { length: 10 },
       (_, id) => ({ id, kind: 'restart', target: `${id}`, by: 'bob' }) as const,
     );
-    expect(settle([restart()], { actor: { requests: many } }).messages).toEqual([
+    expect(settle([restart()], { workflowState: { requests: many } }).messages).toEqual([
       expect.stringContaining('10 requests are already waiting'),
     ]);
   });
@@ -470,8 +483,9 @@ describe('what an operation carries out', () => {
   it('goes in the order in which it was accepted, whichever way it came', () => {
     const told = { id: 1, kind: 'moveLeader', target: 'example-2', by: 'bob', ids: ['x'] } as const;
     const under = (receivedAt: number) =>
-      settle([restart(accepted(['pod-example-1']))], { actor: { requests: [{ ...told, at: receivedAt }] } })
-        .actor.requests?.[0]?.id;
+      settle([restart(accepted(['pod-example-1']))], {
+        workflowState: { requests: [{ ...told, at: receivedAt }] },
+      }).workflowState.requests?.[0]?.id;
     expect(under(NOW - 60_000)).toBe(1);
     expect(under(NOW)).toBe('Restart');
   });

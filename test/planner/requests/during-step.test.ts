@@ -31,7 +31,7 @@ function settle(requests: readonly EtcdRequest[], subject?: string) {
     createdAt: 0,
   } as const;
   const underWay = { operation: 'restoreCluster', ...(subject !== undefined && { subject }) } as const;
-  const settled = settleDuringStep({ now: NOW, cluster, actor: {}, requests }, underWay, target);
+  const settled = settleDuringStep({ now: NOW, cluster, workflowState: {}, requests }, underWay, target);
   return { ...settled, states: settled.changes.map(({ outcome }) => outcome?.state) };
 }
 

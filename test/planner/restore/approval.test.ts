@@ -28,7 +28,7 @@ const restore = {
 
 function stepOf(target: Observation): string | undefined {
   const observation = { now: target.now, restore, target: situationOf(target), backup: undefined };
-  const context = { decision: { kind: 'waiting' }, actor: {}, workflowId: 'w' } as const;
+  const context = { decision: { kind: 'waiting' }, workflowState: {}, workflowId: 'w' } as const;
   return restoreStatus(observation, context).step;
 }
 
@@ -50,8 +50,8 @@ it('says why its step failed while that is tried again', () => {
     timing: ACTION_TIMING,
     summary: 'create the cluster',
   };
-  const summaryWith = (actor: RestoreWorkflowState) =>
-    restoreStatus(observation, { decision, actor, workflowId: 'w' }).step;
+  const summaryWith = (workflowState: RestoreWorkflowState) =>
+    restoreStatus(observation, { decision, workflowState, workflowId: 'w' }).step;
   expect(summaryWith({})).toBe('create the cluster');
   expect(summaryWith({ failed: { message: 'exceeded quota' } })).toBe('create the cluster: exceeded quota');
 });
@@ -63,7 +63,7 @@ it('is done with the newest revision that a member answers with, and with that o
   const revisionOf = (probes: Observation['probes']) => {
     const target = aRunningCluster({ cluster: aCluster({ status }), probes });
     const observation = { now: target.now, restore, target: situationOf(target), backup: undefined };
-    const context = { decision: { kind: 'ended' }, actor: {}, workflowId: 'w' } as const;
+    const context = { decision: { kind: 'ended' }, workflowState: {}, workflowId: 'w' } as const;
     return restoreStatus(observation, context).revision;
   };
   const read = { ok: true, revision: '57' } as const;

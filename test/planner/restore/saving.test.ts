@@ -51,7 +51,7 @@ function planned(backups: readonly BackupOfCluster[], restore = RESTORE) {
   const target = situationOf(aRunningCluster({ cluster, backups, restores }));
   const observation = { now, restore, target, backup: undefined };
   const decision = planRestoreResource(observation);
-  const status = restoreStatus(observation, { decision, actor: {}, workflowId: 'w' });
+  const status = restoreStatus(observation, { decision, workflowState: {}, workflowId: 'w' });
   return { decision, saved: status.saved, isNext: candidates(target).length === 1 };
 }
 

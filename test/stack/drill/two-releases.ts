@@ -42,19 +42,13 @@ export const endedBadly = (runs: readonly RecordedRun[]): string[] =>
     }),
   );
 
-/**
- * Workflow tasks that failed, one sentence each.
- * @param isRefused whether a worker may have failed its task with this message
- */
-export const failedTasks = (
-  runs: readonly RecordedRun[],
-  isRefused: (identity: string, message: string) => boolean = () => false,
-): string[] =>
+/** Workflow tasks that failed, one sentence each. */
+export const failedTasks = (runs: readonly RecordedRun[]): string[] =>
   runs.flatMap(({ workflowId, runId, events }) =>
     events.flatMap(({ eventId, workflowTaskFailedEventAttributes: failed }) => {
       if (!failed) return [];
       const message = faultOfTask(failed);
-      if (message === undefined || isRefused(failed.identity ?? '', message)) return [];
+      if (message === undefined) return [];
       return [`event ${String(eventId)} of ${workflowId} (${runId}), ${failed.identity}: ${message}`];
     }),
   );

@@ -35,7 +35,7 @@ export function planMembership(situation: Situation): Decision | undefined {
   for (const planner of [planReplacement, planLearner, planNextRemoval, planRemovedMembers, planScale]) {
     const decision = planner(situation, views);
     if (decision === undefined) continue;
-    if (decision.kind !== 'operate' || !isSkipped(situation.actor, decision)) return decision;
+    if (decision.kind !== 'operate' || !isSkipped(situation.workflowState, decision)) return decision;
     passedOver ??= decision;
   }
   return passedOver;
@@ -68,7 +68,7 @@ export function continueRemoval(situation: Situation): Decision | undefined {
 }
 
 function isHeldUp(situation: Situation, decision: Extract<Decision, { kind: 'operate' }>): boolean {
-  return hasFailed(situation.actor, decision) || abortOf(situation, decision) !== undefined;
+  return hasFailed(situation.workflowState, decision) || abortOf(situation, decision) !== undefined;
 }
 
 export const scaleCluster: OperationRow = {

@@ -17,12 +17,12 @@ import { candidates } from '../../checks/restore-acceptance.ts';
 
 /** Offers the recovery, and begins it when a person approved of it; undefined when there is none. */
 export function planRecovery(situation: Situation): Decision | undefined {
-  const { actor, restores = [] } = situation;
+  const { workflowState, restores = [] } = situation;
   // What waits there is in the place of this.
   if (restores.some(({ refusal }) => refusal === undefined)) return undefined;
   // It would wait for that.
   if (namesAreFree(situation) !== undefined) return undefined;
-  const approvals = (actor.approvals ?? []).filter(({ operation }) => operation === 'recoverQuorum');
+  const approvals = (workflowState.approvals ?? []).filter(({ operation }) => operation === 'recoverQuorum');
   for (const { ids } of approvals) {
     const named = recoveryOf(situation, { givenUp: givenUpIn(ids) });
     if ('fault' in named) continue;

@@ -11,7 +11,7 @@ export type RepairInPass = StepOf<'ensureObjects' | 'applyObjects'>;
  * and nothing has failed. What has to be done again and again gets an operation, which is tried again and reported.
  */
 export function repairInPass(
-  { cluster, actor: { mayRepair, failed } }: Situation,
+  { cluster, workflowState: { mayRepair, failed } }: Situation,
   decision: Decision,
 ): RepairInPass | undefined {
   const isRepair = decision.kind === 'operate' && decision.operation === 'repairCluster';

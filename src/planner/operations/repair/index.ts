@@ -44,7 +44,7 @@ export function planRepair(situation: Situation): Decision | undefined {
   const pods = missingPods(situation);
   const [first] = shared;
   const isFailing =
-    first !== undefined && hasFailed(situation.actor, { operation: 'repairCluster', step: first });
+    first !== undefined && hasFailed(situation.workflowState, { operation: 'repairCluster', step: first });
   const steps = isFailing ? [...pods, ...shared] : [...shared, ...pods];
   const obstacle = firstObstacle(situation, [peerServiceNameIsFree, membersAreOurs, versionsAreKnown]);
   if (obstacle !== undefined) return blocked(obstacle, steps);

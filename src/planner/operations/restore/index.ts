@@ -260,7 +260,7 @@ function recordStep({ membership }: Situation, token: string): Step {
  */
 export function abandoning(situation: Situation, restore: RestoreOfCluster): Decision | undefined {
   const { name, uid } = restore;
-  const { aborted } = situation.actor;
+  const { aborted } = situation.workflowState;
   if (aborted?.operation !== 'restoreCluster' || aborted.subject !== uid) return undefined;
   const because = `aborted by ${attribution(aborted)}`;
   const isUnder = restoreUnderWay(situation.cluster)?.uid === uid;

@@ -60,12 +60,12 @@ function whenDecided(situation: Situation, cause: Extract<Cause, { kind: 'full' 
 const BEFORE = 'history before revision ';
 
 /** Revisions go on while a person decides: the one that was approved stays what it was. */
-function approvedRevision({ actor, now, history }: Situation): string | undefined {
+function approvedRevision({ workflowState, now, history }: Situation): string | undefined {
   const isOpen = (approved: string) =>
     history?.ok === true &&
     Number(approved) > Number(history.compacted) &&
     Number(approved) <= Number(history.revision);
-  return actor.approvals
+  return workflowState.approvals
     ?.filter(({ operation, expiresAt }) => operation === OPERATION && now < expiresAt)
     .flatMap(({ ids }) => ids)
     .filter(id => id.startsWith(BEFORE))

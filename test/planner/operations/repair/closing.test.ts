@@ -69,15 +69,16 @@ const STOPS: readonly (readonly [string, (type: Type) => WorkflowState, EtcdClus
 ];
 
 describe('a member that the operator stopped is started again', () => {
-  it.each(STOPS.flatMap(([what, actor, spec]) => TYPES.map(type => [what, type, actor, spec] as const)))(
-    'before %s in %s',
-    (_, type, actor, spec) => {
-      expect(plan(away({ type, spec }), actor(type))).toMatchObject({
-        kind: 'operate',
-        step: { kind: 'restartMember', member: 'example-1' },
-      });
-    },
-  );
+  it.each(
+    STOPS.flatMap(([what, workflowState, spec]) =>
+      TYPES.map(type => [what, type, workflowState, spec] as const),
+    ),
+  )('before %s in %s', (_, type, workflowState, spec) => {
+    expect(plan(away({ type, spec }), workflowState(type))).toMatchObject({
+      kind: 'operate',
+      step: { kind: 'restartMember', member: 'example-1' },
+    });
+  });
 
   it('before a pause of a cluster of one, which is down without it', () => {
     const decision = plan(away({ size: 1, type: 'rolloutCluster' }), { paused: { by: 'me' } });
@@ -166,8 +167,8 @@ describe('a member that clients were led away from is led to again', () => {
       1,
     );
 
-  it.each(STOPS)('before %s', (_, actor, spec) => {
-    expect(plan(withdrawn({}, spec), actor('upgradeCluster'))).toMatchObject({
+  it.each(STOPS)('before %s', (_, workflowState, spec) => {
+    expect(plan(withdrawn({}, spec), workflowState('upgradeCluster'))).toMatchObject({
       kind: 'operate',
       step: { kind: 'admitMembers', pods: [{ name: 'example-0' }] },
     });
