@@ -30,7 +30,7 @@ export const clusterHistories: readonly Scenario[] = [
   async function failingPasses(bench) {
     const script = creation();
     let failures = 1;
-    script.beforeLook = async () => {
+    script.beforePass = async () => {
       failures -= 1;
       if (failures >= 0) throw refused('no rights');
     };

@@ -19,7 +19,7 @@ const OTHERS_MS = 3_600_000;
 const SHARE_OF_LIFE = 0.1;
 
 /** Seconds until the next pass of a cluster for which there is nothing to do. */
-export function nextLookSeconds(situation: Situation): number {
+export function nextPassSeconds(situation: Situation): number {
   if (!isSettled(situation)) return UNSETTLED_SECONDS;
   const { now } = situation;
   const due = Math.min(...dueTimes(situation)) - now;

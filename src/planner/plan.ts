@@ -22,7 +22,7 @@ import {
 import type { PlannedUpon } from './model/step-catalogue.ts';
 import type { Observation } from './model/observation.ts';
 import { type WorkflowState, attribution } from './model/workflow-state.ts';
-import { nextLookSeconds } from './next-look.ts';
+import { nextPassSeconds } from './next-look.ts';
 import type { Situation } from './model/situation.ts';
 import { situationOf } from './situation.ts';
 import { abortOf } from './checks/aborted.ts';
@@ -37,7 +37,7 @@ export function plan(observation: Observation | undefined, workflowState: Workfl
 /** The same, of a situation that is worked out already. */
 export function decide(situation: Situation): Decision {
   const decision = admitting(closing(firstDecision(situation), situation), situation);
-  if (decision.kind === 'idle') return idle(nextLookSeconds(situation));
+  if (decision.kind === 'idle') return idle(nextPassSeconds(situation));
   return withWorkflowState(decision, situation.workflowState);
 }
 
@@ -121,7 +121,7 @@ function unlessStopped(decision: Decision, situation: Situation): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision, situation);
   if (stop === undefined) return decision;
-  return { kind: 'blocked', ...stop, nextLookSeconds: 60, plan: decision.plan };
+  return { kind: 'blocked', ...stop, nextPassSeconds: 60, plan: decision.plan };
 }
 
 function stopOf(work: Work, situation: Situation): Obstacle | undefined {

@@ -42,7 +42,7 @@ export async function runBackup(backup: BackupState, host: BackupHost): Promise<
     }
     const { decision } = assessment;
     if (decision.kind === 'gone') return close(backup, host);
-    if (decision.kind !== 'operate') await rest(backup, host, host.now() + decision.nextLookSeconds * 1_000);
+    if (decision.kind !== 'operate') await rest(backup, host, host.now() + decision.nextPassSeconds * 1_000);
     else if (isHeldBack(backup, decision, host.now())) {
       await rest(backup, host, backup.retryAt);
       // Something changed: what failed may succeed now. A run that continues this one is held back, too.

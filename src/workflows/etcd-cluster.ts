@@ -68,7 +68,7 @@ function restsUntil(
 ): number | undefined {
   if (decision.kind === 'operate') return pausedUntil(cluster, decision, now);
   // An operation that failed is tried again, maybe before the next pass is due.
-  const nextPass = now + decision.nextLookSeconds * 1_000;
+  const nextPass = now + decision.nextPassSeconds * 1_000;
   return Math.min(nextPass, cluster.failed?.retryAt ?? nextPass);
 }
 

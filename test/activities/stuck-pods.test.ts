@@ -38,7 +38,7 @@ describe('a deletion whose pods do not end', () => {
   it('is blocked, says what to do, and is not looked at in haste', async () => {
     const world = await dying();
     const { decision } = await world.look();
-    expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating', nextLookSeconds: 30 });
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'PodTerminating', nextPassSeconds: 30 });
     const progressing = world.cluster.status.conditions?.find(({ type }) => type === 'Progressing');
     expect(progressing).toMatchObject({ reason: 'AwaitingApproval' });
     const node = nodeOf(world, 'example-0');

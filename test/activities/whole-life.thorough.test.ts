@@ -41,7 +41,7 @@ function expectWhole(world: OperatorWorld, size: number): void {
 async function created(spec: EtcdClusterSpec = { size: 3, version: VERSION }): Promise<OperatorWorld> {
   const world = new OperatorWorld({ spec });
   const { decision } = await world.run();
-  expect(decision).toEqual({ kind: 'idle', nextLookSeconds: 43_200 });
+  expect(decision).toEqual({ kind: 'idle', nextPassSeconds: 43_200 });
   return world;
 }
 

@@ -225,7 +225,7 @@ test('a workflow says why its pass fails, although the message is encrypted', as
   const client = clientWith(codec);
   const entity = entityOf(client);
   const script = new Script();
-  script.beforeLook = async () => {
+  script.beforePass = async () => {
     throw refused(`${CANARY}: the API server said no`);
   };
   await serve(entity, script, codec);

@@ -22,7 +22,7 @@ describe('a pass whose tries are used up', () => {
   it('is reported by the workflow of the resource, which tries again, and takes back what it said in Temporal', async () => {
     const script = new Script();
     let failure: string | undefined = 'no rights';
-    script.beforeLook = async () => {
+    script.beforePass = async () => {
       if (failure !== undefined) throw refused(failure);
     };
     const entity = await bench.follow(script);
@@ -40,7 +40,7 @@ describe('a pass whose tries are used up', () => {
     const entity = await bench.follow(script);
     script.behaviours.set('bootstrapMembers', async () => {
       let isFirst = true;
-      script.beforeLook = async () => {
+      script.beforePass = async () => {
         if (isFirst) {
           isFirst = false;
           throw refused('no rights');
@@ -189,7 +189,7 @@ describe('the entity', () => {
   it('continues when a pass fails permanently: it makes another one', async () => {
     const script = new Script();
     const failures = [ApplicationFailure.nonRetryable('a bug')];
-    script.beforeLook = async () => {
+    script.beforePass = async () => {
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
     };

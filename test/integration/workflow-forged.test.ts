@@ -80,12 +80,12 @@ describe('the workflow of a cluster continues', () => {
     const script = new Script();
     let release = (): void => {};
     const held = new Promise<void>(resolve => (release = resolve));
-    script.beforeLook = () => held;
+    script.beforePass = () => held;
     const entity = await bench.follow(script);
     const pending = async () => (await entity.handle.describe()).raw.pendingActivities?.[0]?.activityId ?? '';
     await until(async () => (await pending()) !== '');
     await bench.client.activity.complete({ workflowId: entity.id, activityId: await pending() }, 'done');
-    script.beforeLook = async () => {};
+    script.beforePass = async () => {};
     release();
     await until(async () => (await entity.plan()).next.startsWith('nothing to do'));
   });

@@ -202,7 +202,7 @@ function living(spec: EtcdClusterSpec): EtcdCluster {
   return {
     ...before,
     status: {
-      ...report(observation, { kind: 'idle', nextLookSeconds: 60 }),
+      ...report(observation, { kind: 'idle', nextPassSeconds: 60 }),
       clusterID: before.status?.clusterID ?? '',
     },
   };

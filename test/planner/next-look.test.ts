@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextLookSeconds } from '../../src/planner/next-look.ts';
+import { nextPassSeconds } from '../../src/planner/next-look.ts';
 import type { Observation } from '../../src/planner/model/observation.ts';
 import { situationOf } from '../../src/planner/situation.ts';
 import {
@@ -19,7 +19,7 @@ const HALF_A_DAY = 12 * 3_600;
 const now = Date.parse(NOW);
 const inSeconds = (seconds: number) => new Date(now + seconds * 1_000).toISOString();
 
-const next = (given: Partial<Observation>) => nextLookSeconds(situationOf(aRunningCluster(given)));
+const next = (given: Partial<Observation>) => nextPassSeconds(situationOf(aRunningCluster(given)));
 const running = aRunningCluster();
 const certificate = (notAfter: string | undefined) => ({
   certificates: [

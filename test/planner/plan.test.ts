@@ -20,7 +20,7 @@ const deletion = aRunningCluster({ cluster: aCluster({ status: aRunningStatus(),
 describe('what is planned', () => {
   it.each([
     ['nothing for a resource that is gone', undefined, { kind: 'gone' }],
-    ['nothing for a cluster as it should be', aRunningCluster(), { kind: 'idle', nextLookSeconds: 43_200 }],
+    ['nothing for a cluster as it should be', aRunningCluster(), { kind: 'idle', nextPassSeconds: 43_200 }],
     ['creation', creation, { kind: 'operate', operation: 'createCluster' }],
     ['repair', repair, { kind: 'operate', operation: 'repairCluster' }],
     ['deletion before everything else', deletion, { kind: 'operate', operation: 'deleteCluster' }],
@@ -86,7 +86,7 @@ describe('work that users stopped', () => {
   it.each(cases)('is shown and not done: %s', (_, observation, workflowState, reason, message) => {
     const wanted = plan({ ...observation, cluster: { ...observation.cluster } }, {});
     const decision = plan(observation, workflowState);
-    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 60 });
+    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextPassSeconds: 60 });
     const planned = wanted.kind === 'operate' || wanted.kind === 'blocked' ? wanted.plan : [];
     expect(decision.kind === 'blocked' && decision.plan).toEqual(planned);
   });
@@ -139,7 +139,7 @@ describe('work that users stopped', () => {
   it('is not what a cluster that wants nothing is said to have', () => {
     expect(plan(aRunningCluster(), { paused: { by: 'me' } })).toEqual({
       kind: 'idle',
-      nextLookSeconds: 43_200,
+      nextPassSeconds: 43_200,
     });
   });
 

@@ -21,7 +21,7 @@ async function leftAlone(scripted: ScriptedWorld, size: number): Promise<void> {
   scripted.remake({ isWatched: true });
   scripted.world.etcd.strict = false;
   await scripted.create({ size });
-  await scripted.until('it is left alone', () => (scripted.world.decision.nextLookSeconds ?? 0) > 600);
+  await scripted.until('it is left alone', () => (scripted.world.decision.nextPassSeconds ?? 0) > 600);
   // What was found when the watcher began is enqueued once more after five minutes.
   const since = scripted.world.now;
   await scripted.until('the watcher has begun', () => scripted.world.now > since + 400_000);

@@ -94,7 +94,7 @@ export class SimWorld {
   hasTimeLimits = true;
   /** Clients write nothing. */
   isQuiet = false;
-  decision: { kind: string; reason?: string; message?: string; nextLookSeconds?: number } = { kind: 'none' };
+  decision: { kind: string; reason?: string; message?: string; nextPassSeconds?: number } = { kind: 'none' };
   #timers: { readonly due: number; readonly wake: () => void }[] = [];
   #sleepers: { readonly due: number; readonly wake: () => void }[] = [];
   #waitsMs = 600_000;

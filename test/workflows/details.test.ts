@@ -34,7 +34,7 @@ function details(decision: Decision, summary: Partial<ClusterSummary> = {}): str
 
 describe('the details of a cluster', () => {
   it('show state, members, conditions and what comes next, each in its own paragraph', () => {
-    expect(details({ kind: 'idle', nextLookSeconds: 60 })).toBe(
+    expect(details({ kind: 'idle', nextPassSeconds: 60 })).toBe(
       [
         '**Running**, 1 of 3 members ready, etcd 3.6.16',
         [
@@ -57,7 +57,7 @@ describe('the details of a cluster', () => {
       message: 'again',
     }));
     const text = details(
-      { kind: 'idle', nextLookSeconds: 60 },
+      { kind: 'idle', nextPassSeconds: 60 },
       { conditions: [...more, ...SUMMARY.conditions] },
     );
     expect(text).not.toContain('again');
@@ -65,7 +65,7 @@ describe('the details of a cluster', () => {
   });
 
   it('begin with what needs attention', () => {
-    const text = details({ kind: 'idle', nextLookSeconds: 60 }, { attention: 'AwaitingApproval' });
+    const text = details({ kind: 'idle', nextPassSeconds: 60 }, { attention: 'AwaitingApproval' });
     expect(text).toMatch(/^.*etcd 3\.6\.16\. Needs attention: \*\*AwaitingApproval\*\*\n/);
   });
 
@@ -90,7 +90,7 @@ describe('the details of a cluster', () => {
       kind: 'blocked',
       reason: 'StepFailed',
       message,
-      nextLookSeconds: 1,
+      nextPassSeconds: 1,
       plan: [],
     };
     expect(details(blocked)).toContain(shown);
@@ -103,14 +103,14 @@ describe('the details of a cluster', () => {
       kind: 'blocked',
       reason: 'StepFailed',
       message: foreign,
-      nextLookSeconds: 1,
+      nextPassSeconds: 1,
       plan: [],
     };
     expect(details(blocked)).toContain(shown);
     const condition = { type: 'Available', status: 'True', reason: 'R', message: foreign } as const;
-    expect(details({ kind: 'idle', nextLookSeconds: 60 }, { conditions: [condition] })).toContain(shown);
+    expect(details({ kind: 'idle', nextPassSeconds: 60 }, { conditions: [condition] })).toContain(shown);
     const backup = backupDetails({
-      decision: { kind: 'idle', nextLookSeconds: 60 },
+      decision: { kind: 'idle', nextPassSeconds: 60 },
       summary: { paused: false, newest: [{ time: 't', location: 's3://a|b/[c]', verified: '' }] },
     });
     expect(backup).toContain('| t | s3://a\\|b/\\[c\\] | – |');
@@ -118,7 +118,7 @@ describe('the details of a cluster', () => {
 
   it('show what users asked for, and what was refused', () => {
     const text = clusterDetails(
-      { decision: { kind: 'idle', nextLookSeconds: 60 }, generation: 1, summary: SUMMARY },
+      { decision: { kind: 'idle', nextPassSeconds: 60 }, generation: 1, summary: SUMMARY },
       {
         requests: [{ id: 1, kind: 'replaceMember', target: 'example-1', by: 'ana', reason: 'old\ndisk' }],
         refused: 'moveLeader: example-1 is not known to be healthy, so it cannot become the leader',
@@ -134,7 +134,7 @@ describe('the details of a cluster', () => {
     const requests = [{ id: 'uid', kind: 'moveLeader' as const, target: 'example-2', by: 'bob' }];
     const text = clusterDetails(
       {
-        decision: { kind: 'idle', nextLookSeconds: 60 },
+        decision: { kind: 'idle', nextPassSeconds: 60 },
         generation: 1,
         summary: SUMMARY,
         holding: { requests },
@@ -153,7 +153,7 @@ describe('the details of a cluster', () => {
     const hostile = 'one\ntwo | three\r\n\tfour';
     const [member] = SUMMARY.members;
     const text = details(
-      { kind: 'idle', nextLookSeconds: 60 },
+      { kind: 'idle', nextPassSeconds: 60 },
       {
         members: member === undefined ? [] : [{ ...member, node: hostile }],
         conditions: [{ type: 'Healthy', status: 'False', reason: 'MembersUnhealthy', message: hostile }],
@@ -172,13 +172,13 @@ describe('the plan', () => {
 
   it.each<[Decision, string]>([
     [{ kind: 'gone' }, 'The resource is gone.'],
-    [{ kind: 'idle', nextLookSeconds: 60 }, 'Nothing to do.'],
+    [{ kind: 'idle', nextPassSeconds: 60 }, 'Nothing to do.'],
     [
-      { kind: 'blocked', reason: 'Paused', message: 'paused by\nme', nextLookSeconds: 60, plan },
+      { kind: 'blocked', reason: 'Paused', message: 'paused by\nme', nextPassSeconds: 60, plan },
       '**Blocked: Paused.** paused by me\n1. create the client Service\n2. wait until example-0 are ready',
     ],
     [
-      { kind: 'blocked', reason: 'MemberLost', message: 'example-1 is lost', nextLookSeconds: 10, plan: [] },
+      { kind: 'blocked', reason: 'MemberLost', message: 'example-1 is lost', nextPassSeconds: 10, plan: [] },
       '**Blocked: MemberLost.** example-1 is lost',
     ],
     [

@@ -30,7 +30,7 @@ describe('the workflow of a backup', () => {
     decision: { kind: 'operate', operation, step, timing, summary: '' } as unknown as BackupWork,
     summary: undefined,
   });
-  const idle: BackupAssessment = { decision: { kind: 'idle', nextLookSeconds: 60 }, summary: undefined };
+  const idle: BackupAssessment = { decision: { kind: 'idle', nextPassSeconds: 60 }, summary: undefined };
 
   async function begun(first: BackupAssessment) {
     const host = new LoopHost();

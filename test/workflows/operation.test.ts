@@ -229,7 +229,7 @@ describe('an operation of a backup', () => {
     decision,
     summary: undefined,
   });
-  const idle = seeing({ kind: 'idle', nextLookSeconds: 60 });
+  const idle = seeing({ kind: 'idle', nextPassSeconds: 60 });
 
   async function backUp(
     first: BackupWork,

@@ -102,7 +102,7 @@ describe('the data of workflows and passes', () => {
     }
   });
 
-  const decision = { kind: 'idle', nextLookSeconds: 60 };
+  const decision = { kind: 'idle', nextPassSeconds: 60 };
   const summary = {
     phase: 'Running',
     version: '3.6.16',

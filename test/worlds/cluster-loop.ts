@@ -19,7 +19,7 @@ const timing = { startToCloseSeconds: 1, scheduleToCloseSeconds: 1, heartbeatSec
 
 /** A pass that has nothing to do. */
 export const REST: Assessment = {
-  decision: { kind: 'idle', nextLookSeconds: 600 },
+  decision: { kind: 'idle', nextPassSeconds: 600 },
   generation: 1,
   summary: undefined,
 };

@@ -90,7 +90,7 @@ export class Script {
   /** What was reported of passes that failed. */
   readonly reported: PassFailureReport[] = [];
   /** Runs before every pass. */
-  beforeLook: Behaviour = async () => {};
+  beforePass: Behaviour = async () => {};
 
   plan(operation: Operation, steps: readonly Step[]): void {
     this.operation = operation;
@@ -125,7 +125,7 @@ export class Script {
   decide(workflowState: WorkflowState): Decision {
     const [step] = this.remaining;
     if (this.gone) return { kind: 'gone' };
-    if (step === undefined) return { kind: 'idle', nextLookSeconds: this.idleSeconds };
+    if (step === undefined) return { kind: 'idle', nextPassSeconds: this.idleSeconds };
     const plan = this.remaining.map(planned);
     const timing = { ...timingOf(step), ...this.timing };
     const stop = this.#stop(workflowState);
@@ -134,7 +134,7 @@ export class Script {
         kind: 'blocked',
         reason: stop,
         message: `it is ${stop}`,
-        nextLookSeconds: this.idleSeconds,
+        nextPassSeconds: this.idleSeconds,
         plan,
       };
     }
@@ -148,7 +148,7 @@ export class Script {
           kind: 'blocked',
           reason: 'AwaitingApproval',
           message: 'a person is asked',
-          nextLookSeconds: this.idleSeconds,
+          nextPassSeconds: this.idleSeconds,
           plan,
           consent,
         }
@@ -224,7 +224,7 @@ export function scriptedActivities(script: Script): Activities {
     _ref: unknown,
     { workflowState }: { readonly workflowState: WorkflowState },
   ): Promise<Assessment> => {
-    await script.beforeLook();
+    await script.beforePass();
     const { ran, mayRepair: _, used: __, takesOver: ___, ...asked } = workflowState;
     script.runs.push(ran);
     script.workflowStates.push(asked);

@@ -71,9 +71,9 @@ export function lateness(observation: BackupObservation): ConditionFinding | und
 
 /** The decision, with a pass when the backup would be late: that is reported when it happens. */
 export function lookInTime(decision: BackupDecision, observation: BackupObservation): BackupDecision {
-  const seconds = 'nextLookSeconds' in decision ? secondsUntilLate(observation) : undefined;
-  if (seconds === undefined || !('nextLookSeconds' in decision)) return decision;
-  return { ...decision, nextLookSeconds: Math.min(decision.nextLookSeconds, seconds) };
+  const seconds = 'nextPassSeconds' in decision ? secondsUntilLate(observation) : undefined;
+  if (seconds === undefined || !('nextPassSeconds' in decision)) return decision;
+  return { ...decision, nextPassSeconds: Math.min(decision.nextPassSeconds, seconds) };
 }
 
 /** Until it would be late, or later still; undefined: no such moment is ahead. */

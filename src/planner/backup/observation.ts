@@ -99,12 +99,12 @@ export type BackupOperation =
 
 export type BackupDecision =
   | { readonly kind: 'gone' }
-  | { readonly kind: 'idle'; readonly nextLookSeconds: number }
+  | { readonly kind: 'idle'; readonly nextPassSeconds: number }
   | {
       readonly kind: 'blocked';
       readonly reason: ObstacleReason;
       readonly message: string;
-      readonly nextLookSeconds: number;
+      readonly nextPassSeconds: number;
     }
   | {
       readonly kind: 'operate';

@@ -40,7 +40,7 @@ export function planBackup(
   }
   if (workflowState.paused !== undefined) {
     const message = `paused by ${attribution(workflowState.paused)}; to continue, ${howToAsk('resume')}`;
-    return { kind: 'blocked', reason: 'Paused', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
+    return { kind: 'blocked', reason: 'Paused', message, nextPassSeconds: LONGEST_CHECK_SECONDS };
   }
   if (progress !== undefined) return operate('takeBackup', stepOf(observation, progress));
   if (backup.hasFinalizer) return operate('takeBackup', { kind: 'releaseBackup' });
@@ -52,7 +52,7 @@ function planNext(observation: BackupObservation, workflowState: BackupWorkflowS
   const [fault] = validateBackup(backup.object).blocking;
   if (fault !== undefined) {
     const { message } = fault;
-    return { kind: 'blocked', reason: 'SpecInvalid', message, nextLookSeconds: LONGEST_CHECK_SECONDS };
+    return { kind: 'blocked', reason: 'SpecInvalid', message, nextPassSeconds: LONGEST_CHECK_SECONDS };
   }
   const unrecorded = failedBeforeBegun(observation, workflowState);
   if (unrecorded !== undefined) return unrecorded;
@@ -66,7 +66,7 @@ function planNext(observation: BackupObservation, workflowState: BackupWorkflowS
       ? heldBack(failed, now)
       : operate('pruneBackups', { kind: 'pruneBackups' });
   }
-  return { kind: 'idle', nextLookSeconds: secondsUntil(nextRunOf(observation), now) };
+  return { kind: 'idle', nextPassSeconds: secondsUntil(nextRunOf(observation), now) };
 }
 
 /** A run that could not even be recorded is nowhere to be seen, and would be begun again at once. */
@@ -83,12 +83,12 @@ function heldBack(
   { message, retryAt }: { readonly message: string; readonly retryAt: number },
   now: number,
 ): BackupDecision {
-  const nextLookSeconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
+  const nextPassSeconds = Math.max(1, Math.ceil((retryAt - now) / 1000));
   return {
     kind: 'blocked',
     reason: 'StepFailed',
     message: `${message}; the operator tries again`,
-    nextLookSeconds,
+    nextPassSeconds,
   };
 }
 

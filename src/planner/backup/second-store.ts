@@ -90,7 +90,7 @@ export function planCopies(
 ): Extract<BackupDecision, { kind: 'operate' }> | undefined {
   const { backup, now } = observation;
   if (backup.deleting || paused !== undefined || !mayCopy(backup)) return undefined;
-  if (now < (nextLookAt(observation) ?? 0)) return undefined;
+  if (now < (nextPassAt(observation) ?? 0)) return undefined;
   const step = { kind: 'copyBackups' } as const;
   return { kind: 'operate', operation: 'copyBackups', step, ...recordedOf(BACKUP_STEPS, step) };
 }
@@ -105,7 +105,7 @@ export function mayCopy({ object, status }: Pick<BackupFacts, 'object' | 'status
 }
 
 /** When the second store is to be looked at next, in milliseconds since the epoch; undefined: at once. */
-function nextLookAt(observation: BackupObservation): number | undefined {
+function nextPassAt(observation: BackupObservation): number | undefined {
   const { backup } = observation;
   const known = knownOf(backup);
   if (known.generation === backup.generation && known.retryAt !== undefined)
@@ -132,12 +132,12 @@ function locationOfStore({ spec }: EtcdBackup): string | undefined {
 
 /** The decision, with a pass when the second store is to be looked at. */
 export function lookAtCopiesInTime(decision: BackupDecision, observation: BackupObservation): BackupDecision {
-  if (!('nextLookSeconds' in decision) || !mayCopy(observation.backup)) return decision;
+  if (!('nextPassSeconds' in decision) || !mayCopy(observation.backup)) return decision;
   const { now } = observation;
   // What is begun at once may end without anybody who hears of it.
-  const at = nextLookAt(observation) ?? now + MINUTE;
+  const at = nextPassAt(observation) ?? now + MINUTE;
   const seconds = Math.max(1, Math.ceil((at - now) / 1_000));
-  return { ...decision, nextLookSeconds: Math.min(decision.nextLookSeconds, seconds) };
+  return { ...decision, nextPassSeconds: Math.min(decision.nextPassSeconds, seconds) };
 }
 
 export type CopyReason = Exclude<

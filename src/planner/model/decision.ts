@@ -34,13 +34,13 @@ export type Decision =
   /** The resource is gone: its workflow ends. */
   | { readonly kind: 'gone' }
   /** Nothing to do. */
-  | { readonly kind: 'idle'; readonly nextLookSeconds: number }
+  | { readonly kind: 'idle'; readonly nextPassSeconds: number }
   /** There is work, and it must not or cannot be done now. `plan` is what would come. */
   | {
       readonly kind: 'blocked';
       readonly reason: ObstacleReason;
       readonly message: string;
-      readonly nextLookSeconds: number;
+      readonly nextPassSeconds: number;
       readonly plan: readonly PlannedStep[];
       /** It continues when a person approves of this. */
       readonly consent?: Consent;
@@ -109,13 +109,13 @@ export function inOneGo(
 /** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
 export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
   const { waitMs, first: _, ...shown } = obstacle;
-  const nextLookSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
-  return { kind: 'blocked', ...shown, nextLookSeconds, plan: steps.map(planned) };
+  const nextPassSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
+  return { kind: 'blocked', ...shown, nextPassSeconds, plan: steps.map(planned) };
 }
 
-/** Nothing to do. @param nextLookSeconds see planner/next-look.ts, which has the last word */
-export function idle(nextLookSeconds = BLOCKED_SECONDS): Decision {
-  return { kind: 'idle', nextLookSeconds };
+/** Nothing to do. @param nextPassSeconds see planner/next-look.ts, which has the last word */
+export function idle(nextPassSeconds = BLOCKED_SECONDS): Decision {
+  return { kind: 'idle', nextPassSeconds };
 }
 
 /** The same, about this one thing that was asked for: an abort of it is no abort of the next. */

@@ -52,7 +52,7 @@ export function planAnswer(assessment: Pick<Assessment, 'decision'> | undefined)
     }
     case 'idle':
       return {
-        next: `nothing to do: the cluster matches its specification; the next pass runs in ${decision.nextLookSeconds} s, or when something changes`,
+        next: `nothing to do: the cluster matches its specification; the next pass runs in ${decision.nextPassSeconds} s, or when something changes`,
         steps: [],
       };
     case 'gone':

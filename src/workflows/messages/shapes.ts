@@ -77,8 +77,8 @@ const timing = record({
   retry: optional(retry),
   isTransfer: optional(flag),
 });
-const waits = { reason: text, message: text, nextLookSeconds: number };
-const idle = record({ nextLookSeconds: number });
+const waits = { reason: text, message: text, nextPassSeconds: number };
+const idle = record({ nextPassSeconds: number });
 const request = record({ by: optional(text), reason: optional(text) });
 
 /** What became of the requests of users. */

@@ -166,7 +166,7 @@ describe('a pass', () => {
         expect(decision).toMatchObject({
           kind: 'blocked',
           reason: 'ChangedConcurrently',
-          nextLookSeconds: 1,
+          nextPassSeconds: 1,
         });
         expect(summary).toMatchObject({ phase: 'Running', size: 3 });
       });

@@ -97,10 +97,10 @@ describe('a scheduled backup', () => {
   });
 
   it('is looked at when it would be late, whatever keeps it', () => {
-    const paused = { kind: 'blocked', reason: 'Paused', message: 'paused', nextLookSeconds: 3600 } as const;
+    const paused = { kind: 'blocked', reason: 'Paused', message: 'paused', nextPassSeconds: 3600 } as const;
     const look = (now: string) => lookInTime(paused, seen(now, AWAITED));
-    expect(look('21T02:10:00')).toMatchObject({ nextLookSeconds: 301 });
-    expect(look('21T02:20:00')).toMatchObject({ nextLookSeconds: 2401 });
+    expect(look('21T02:10:00')).toMatchObject({ nextPassSeconds: 301 });
+    expect(look('21T02:20:00')).toMatchObject({ nextPassSeconds: 2401 });
     expect(look('21T04:00:00')).toEqual(paused);
   });
 });

@@ -38,7 +38,7 @@ describe('a run that failed before it was recorded', () => {
       kind: 'blocked',
       reason: 'StepFailed',
       message: 'no; the operator tries again',
-      nextLookSeconds: 20,
+      nextPassSeconds: 20,
     });
     expect(planBackup(seen({}), { failed: { ...failed, retryAt: NOW } })).toMatchObject({
       kind: 'operate',

@@ -170,14 +170,14 @@ describe('copying', () => {
   });
 
   it('is looked at again when the next attempt is due', () => {
-    const idle = { kind: 'idle', nextLookSeconds: 3_600 } as const;
+    const idle = { kind: 'idle', nextPassSeconds: 3_600 } as const;
     const retry = { ...known({ retryAt: timestamp(NOW + 2 * MINUTE) }) };
     const at = (secondStore: object) =>
       lookAtCopiesInTime(idle, seen({ history: [inBoth(11)], secondStore } as EtcdBackupStatus));
-    expect(at(retry)).toMatchObject({ nextLookSeconds: 120 });
+    expect(at(retry)).toMatchObject({ nextPassSeconds: 120 });
     expect(at(known())).toEqual(idle);
     expect(lookAtCopiesInTime({ kind: 'gone' }, seen({}))).toEqual({ kind: 'gone' });
-    expect(lookAtCopiesInTime(idle, seen({}))).toMatchObject({ nextLookSeconds: 60 });
+    expect(lookAtCopiesInTime(idle, seen({}))).toMatchObject({ nextPassSeconds: 60 });
     const { secondStore: _, ...without } = SPEC;
     expect(lookAtCopiesInTime(idle, seen({}, without))).toEqual(idle);
   });

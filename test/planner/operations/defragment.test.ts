@@ -308,7 +308,7 @@ describe('a defragmentation', () => {
       fragmented({ defragment: NIGHTLY, last: at('02:05:00'), now: at('23:00:00') }),
       NOBODY,
     );
-    expect(decision).toMatchObject({ kind: 'idle', nextLookSeconds: 3 * 3_600 });
+    expect(decision).toMatchObject({ kind: 'idle', nextPassSeconds: 3 * 3_600 });
   });
 });
 

@@ -23,12 +23,12 @@ import {
 } from '../../worlds/builders.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
 
-const IDLE: Decision = { kind: 'idle', nextLookSeconds: 60 };
+const IDLE: Decision = { kind: 'idle', nextPassSeconds: 60 };
 const blocked = (reason: ObstacleReason, summary?: string): Decision => ({
   kind: 'blocked',
   reason,
   message: `it is ${reason}`,
-  nextLookSeconds: 10,
+  nextPassSeconds: 10,
   plan: summary === undefined ? [] : [{ kind: 'awaitMembers', summary }],
 });
 const other: Decision = {

@@ -309,7 +309,7 @@ describe('what stands in the way of a creation', () => {
   ];
   it.each(blocked)('%s', (_, observation, reason, message) => {
     const decision = planCreation(situationOf(observation));
-    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextLookSeconds: 10 });
+    expect(decision).toMatchObject({ kind: 'blocked', reason, message, nextPassSeconds: 10 });
     // What would be done is shown all the same.
     expect(kindsOf(decision).length).toBeGreaterThan(0);
   });
@@ -400,7 +400,7 @@ describe('a creation whose status was lost', () => {
       kind: 'blocked',
       reason: 'IdentityUnknown',
       message: `claims or pods of incarnation ${TOKEN} exist, but neither the status nor their annotations nor a quorum shows the cluster id; start the members again, or delete the claims if the cluster never contained data`,
-      nextLookSeconds: 10,
+      nextPassSeconds: 10,
       plan: [],
     });
   });
