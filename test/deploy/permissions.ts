@@ -17,8 +17,9 @@ export const clusterPermissions: readonly Permission[] = [
     {
       group: own,
       resource,
-      verbs: ['get', 'list', 'watch', 'patch'],
-      because: 'the watcher follows them, a pass reads one, the finalizer is put on and taken off',
+      verbs: ['get', 'list', 'watch', ...(resource === 'etcdrestores' ? [] : ['patch'])],
+      because:
+        'the watcher follows them, a pass reads one, the finalizer of a cluster or backup is put on and taken off',
     },
     {
       group: own,
