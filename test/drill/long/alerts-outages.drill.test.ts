@@ -137,6 +137,7 @@ test(
       });
       await alerts.fires('EtcdOperatorTemporalUnreachable');
       await alerts.fires('EtcdRequestWaiting', OF_OPERATOR);
+      await alerts.answers('fleet: Requests that fail (1)');
     } finally {
       await world.stack.temporal.start();
     }
@@ -153,6 +154,7 @@ test(
     try {
       await kubectl('annotate', 'etcd', at.name, 'drill=refused', '--overwrite');
       await alerts.fires('EtcdOperatorForbidden');
+      await alerts.answers('fleet: Calls to the API server that were refused or failed (1)');
       await world.temporal(
         ...['workflow', 'signal', '--name', 'resync', '-i', '{"by":"drill"}', '-w'],
         (await readCluster(world, namespace, at.name))?.status?.workflowID ?? '',

@@ -91,6 +91,17 @@ export class WatchedAlerts {
     }
   }
 
+  /** Waits until this query of the dashboards has returned data: a rate needs two scrapes. */
+  async answers(query: string): Promise<void> {
+    await poll(
+      async () => {
+        await this.askDashboards();
+        return !this.unanswered.has(query);
+      },
+      { timeoutMs: PATIENCE_MS, intervalMs: 2_000, otherwise: () => `${query} returns no data` },
+    );
+  }
+
   /** The labels of every alert of this name that fires. */
   async firing(name: string): Promise<readonly Labels[]> {
     const alerts = await this.prometheus.alerts();
