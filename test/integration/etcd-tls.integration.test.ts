@@ -119,7 +119,7 @@ describe.each([
           dialled.close();
         }
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
   });
   afterAll(async () => {
