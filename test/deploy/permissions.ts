@@ -17,9 +17,8 @@ export const clusterPermissions: readonly Permission[] = [
     {
       group: own,
       resource,
-      verbs: ['get', 'list', 'watch', ...(resource === 'etcdrestores' ? [] : ['patch'])],
-      because:
-        'the watcher follows them, a pass reads one, the finalizer of a cluster or backup is put on and taken off',
+      verbs: ['get', 'list', 'watch'],
+      because: 'the watcher follows them, a pass reads one',
     },
     {
       group: own,
@@ -35,6 +34,14 @@ export const clusterPermissions: readonly Permission[] = [
         'blockOwnerDeletion in the owner references of what is made (OwnerReferencesPermissionEnforcement)',
     },
   ]),
+  ...['etcdclusters', 'etcdbackups'].map(
+    (resource): Permission => ({
+      group: own,
+      resource,
+      verbs: ['patch'],
+      because: 'the finalizer is put on and taken off',
+    }),
+  ),
   {
     group: own,
     resource: 'etcdrequests',
