@@ -40,7 +40,7 @@ export interface Settled {
   readonly verdicts: readonly Verdict[];
 }
 
-/** Judges every open request of the cluster. @param seen with what the workflow holds of users as its state */
+/** Judges every open request of the cluster. @param seen its workflow state holds what users sent to the workflow */
 export function settleRequests(seen: Situation, target: Target): Settled {
   const { cluster, now, requests = [] } = seen;
   const { takesOver, used, ...own } = seen.workflowState;

@@ -28,7 +28,7 @@ export interface SettledDuringStep {
   readonly ends: boolean;
 }
 
-/** @param seen with what the workflow of the resource holds as its state */
+/** @param seen its workflow state is what the workflow of the resource holds */
 export function settleDuringStep(seen: DuringStep, underWay: UnderWay, target: Target): SettledDuringStep {
   const { requests = [], now, cluster, workflowState } = seen;
   let draft = draftOf(seen, workflowState);

@@ -214,7 +214,7 @@ describe('VerifyBackup', () => {
   });
 
   it('that was asked for by a message goes first', () => {
-    const asked = { uid: 'told', level: 'Structure' } as const;
+    const asked = { uid: 'by message', level: 'Structure' } as const;
     expect(settle([verify()], { status, workflowState: { verify: asked } }).workflowState.verify).toEqual(
       asked,
     );
@@ -269,10 +269,12 @@ describe('Abort', () => {
       ],
       stop: { by: 'ana' },
     });
-    const told = { ...status, verification: { ...verification, request: 'told' } };
-    expect(settle([abort()], { status: told, workflowState: { verifying: 'told' } }).stop).toMatchObject({
+    const askedByMessage = { ...status, verification: { ...verification, request: 'by message' } };
+    expect(
+      settle([abort()], { status: askedByMessage, workflowState: { verifying: 'by message' } }).stop,
+    ).toMatchObject({
       by: 'ana',
     });
-    expect(settle([abort()], { status: told }).outcomes).toEqual([REFUSED]);
+    expect(settle([abort()], { status: askedByMessage }).outcomes).toEqual([REFUSED]);
   });
 });

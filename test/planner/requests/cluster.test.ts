@@ -215,9 +215,9 @@ describe('an abort', () => {
 
   it('withdraws what waits: requests, and messages when the workflow has forgotten them', () => {
     const replace = request({ action: 'ReplaceMember', member: 'example-1' }, { age: 9_000 });
-    const told = { id: 4, kind: 'restart', target: '', by: 'bob' } as const;
+    const message = { id: 4, kind: 'restart', target: '', by: 'bob' } as const;
     const { outcomes, verdicts, workflowState } = settle([replace, request({ action: 'Abort' })], {
-      workflowState: { requests: [told] },
+      workflowState: { requests: [message] },
     });
     expect(outcomes).toEqual([
       ['accepted', 'aborted'],
@@ -226,7 +226,7 @@ describe('an abort', () => {
     expect(verdicts).toMatchObject([{ id: 4, outcome: 'refused' }]);
     expect(workflowState.requests).toBeUndefined();
     const abort = request({ action: 'Abort' }, { status: accepted(['requests', '4']) });
-    expect(settle([abort], { workflowState: { requests: [told] } }).outcomes).toEqual([
+    expect(settle([abort], { workflowState: { requests: [message] } }).outcomes).toEqual([
       ['accepted', undefined],
     ]);
     expect(settle([abort]).outcomes).toEqual([AT_ONCE]);
@@ -481,10 +481,10 @@ describe('what an operation carries out', () => {
   });
 
   it('goes in the order in which it was accepted, whichever way it came', () => {
-    const told = { id: 1, kind: 'moveLeader', target: 'example-2', by: 'bob', ids: ['x'] } as const;
+    const message = { id: 1, kind: 'moveLeader', target: 'example-2', by: 'bob', ids: ['x'] } as const;
     const under = (receivedAt: number) =>
       settle([restart(accepted(['pod-example-1']))], {
-        workflowState: { requests: [{ ...told, at: receivedAt }] },
+        workflowState: { requests: [{ ...message, at: receivedAt }] },
       }).workflowState.requests?.[0]?.id;
     expect(under(NOW - 60_000)).toBe(1);
     expect(under(NOW)).toBe('Restart');
