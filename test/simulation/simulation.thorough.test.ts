@@ -46,7 +46,7 @@ describe('simulated worlds', () => {
   });
 });
 
-/** Those that show a guard are played beside it (mutations.test.ts). */
+/** Those that show a guard are played beside it (mutations.long.test.ts). */
 const ABOUT_VERSIONS = { ...upgradeScenarios, ...downgradeScenarios };
 const UNGUARDED = (Object.keys(ABOUT_VERSIONS) as (keyof typeof ABOUT_VERSIONS)[]).filter(name =>
   MUTATIONS.every(({ scenario }) => scenario !== name),

@@ -91,8 +91,13 @@ export class WatchedAlerts {
     }
   }
 
-  /** Waits until this query of the dashboards has returned data: a rate needs two scrapes. */
+  /**
+   * Waits until this query of the dashboards has returned data: a rate needs two scrapes.
+   * @throws when no dashboard has a query of this name
+   */
   async answers(query: string): Promise<void> {
+    if (!this.#queries().some(({ name }) => name === query))
+      throw new Error(`no dashboard has the query ${query}`);
     await poll(
       async () => {
         await this.askDashboards();

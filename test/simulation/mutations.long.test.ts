@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { EVERY_MUTATION } from './mutations.ts';
 
 // In a process of its own: there functions are loaded so that they can be replaced.
-// Its work is 300 s of one processor, which it shares with the other tests of the level.
+// Its work is 300 s of one processor: one fact, and about the tests, so it runs with the drills.
 it('mutations are all noticed, and every scenario holds without them', { timeout: 1_200_000 }, async () => {
   const run = promisify(execFile)(process.execPath, ['scripts/simulate.ts', '--mutations'], {
     encoding: 'utf8',
