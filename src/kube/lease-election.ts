@@ -156,7 +156,8 @@ export class LeaseElection {
     const attempt = { startedMs, giveUp, call: { timeoutMs: this.#timing.renewDeadlineMs, signal } };
     this.#attempts.add(attempt);
     try {
-      if (!(await this.#tryToHold(attempt))) return 'answered';
+      // A leader that was refused because the lease had moved asks again soon.
+      if (!(await this.#tryToHold(attempt))) return this.#leading === undefined ? 'answered' : 'failed';
       this.#hold(startedMs);
       for (const other of this.#attempts) if (other !== attempt) other.giveUp.abort();
       return 'answered';
@@ -171,9 +172,12 @@ export class LeaseElection {
   }
 
   async #untilNextLook(outcome: Outcome, signal: AbortSignal): Promise<void> {
-    const { renewEveryMs, retryPeriodMs, patienceMs } = this.#timing;
+    const { renewEveryMs, renewDeadlineMs, retryPeriodMs, patienceMs } = this.#timing;
     if (this.#leading !== undefined) {
-      await pause(outcome === 'failed' ? Math.min(patienceMs, renewEveryMs) : renewEveryMs, signal);
+      // From when the last renewal was sent: its answer may have taken almost as long as it counts.
+      const renewedMs = this.#leading.safeUntilMs - renewDeadlineMs;
+      const leftMs = Math.max(renewedMs + renewEveryMs - this.#clock(), 0);
+      await pause(outcome === 'failed' ? Math.min(patienceMs, renewEveryMs) : leftMs, signal);
       return;
     }
     const observed = this.#observed;
@@ -282,12 +286,23 @@ export class LeaseElection {
     if (this.#stop.signal.aborted || this.#clock() >= safeUntilMs) return;
     const isNew = this.#leading === undefined;
     clearTimeout(this.#leading?.timer);
-    const timer = setTimeout(() => this.#end('lost'), Math.max(0, safeUntilMs - this.#clock()));
+    const timer = setTimeout(
+      () => setImmediate(() => this.#expire(timer)),
+      Math.max(0, safeUntilMs - this.#clock()),
+    );
     const ended = this.#leading?.ended ?? new AbortController();
     this.#leading = { ended, safeUntilMs, timer };
     if (!isNew) return;
     this.#logger.info('leading', { lease: this.#options.name, identity: this.#options.identity });
     this.#guarded(() => this.#options.onStartedLeading(ended.signal));
+  }
+
+  /**
+   * Timers run before what has arrived is read: a process that was held up until now may have been answered in time. Between the two
+   * `isLeader` is false already.
+   */
+  #expire(timer: NodeJS.Timeout): void {
+    if (this.#leading?.timer === timer) this.#end('lost');
   }
 
   #end(because: 'lost' | 'stopped'): void {

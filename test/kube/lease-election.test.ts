@@ -386,6 +386,24 @@ describe('lease election', { timeout: 120_000 }, () => {
   );
 
   it.concurrent(
+    'keeps the lease when every renewal is answered so late that a wait from its answer would end after the deadline',
+    staged(async stage => {
+      const { kube } = stage;
+      const slow = { leaseDurationMs: 4_000, renewDeadlineMs: 3_000, renewEveryMs: 1_200, patienceMs: 5_000 };
+      const renewals = { count: 0 };
+      const replace: ElectionOptions['client']['replace'] = async (object, options) => {
+        await delay(1_000, undefined, { signal: options?.signal });
+        renewals.count += 1;
+        return kube.replace(object, options);
+      };
+      const client = { get: kube.get, create: kube.create, watch: kube.watch, replace };
+      await stage.leader('a', { client, timing: { ...timing, ...slow } });
+      await until(() => expect(renewals.count).toBe(4));
+      expect(stage.log).toEqual(['a leads']);
+    }),
+  );
+
+  it.concurrent(
     'finds the lease its own when a renewal took effect and its answer never came',
     staged(async stage => {
       const { kube } = stage;
