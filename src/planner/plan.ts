@@ -121,7 +121,9 @@ function unlessStopped(decision: Decision, situation: Situation): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision, situation);
   if (stop === undefined) return decision;
-  return { kind: 'blocked', ...stop, nextPassSeconds: 60, plan: decision.plan };
+  const { operation, plan } = decision;
+  const canBeAborted = stop.reason === 'StepFailed';
+  return { kind: 'blocked', ...stop, nextPassSeconds: 60, plan, ...(canBeAborted && { operation }) };
 }
 
 function stopOf(work: Work, situation: Situation): Obstacle | undefined {

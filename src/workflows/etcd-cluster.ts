@@ -152,8 +152,10 @@ async function hasEnded(
   const ending = await untilEnded(cluster, host, { started, meanwhile });
   if (ending === 'left') return false;
   cluster.judgedAt = undefined;
-  if (ending === 'lost') Object.assign(cluster, { running: undefined, abort: undefined });
-  else conclude(cluster, host, ending);
+  if (ending !== 'lost') conclude(cluster, host, ending);
+  // How it ended is not known: an abort of it holds.
+  else if (cluster.running !== undefined)
+    afterOperation(cluster, { operation: cluster.running.operation, outcome: 'handedBack' }, host.now());
   return true;
 }
 

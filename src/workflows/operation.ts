@@ -90,7 +90,12 @@ export async function runOperation(first: Work, asked: Asked, host: OperationHos
     const assessment = await passUntilAnswered({ passing, asked, used }, host);
     if (assessment === undefined) return end(withoutPass(asked));
     const next = sameOperation(work, assessment);
-    if (next === undefined) return end({ outcome: 'ended', assessment });
+    if (next === undefined)
+      return end(
+        asked.abort !== undefined && waits(work, assessment)
+          ? { outcome: 'aborted', by: asked.abort, assessment }
+          : { outcome: 'ended', assessment },
+      );
     if (asked.abort !== undefined) return end({ outcome: 'aborted', by: asked.abort, assessment });
     if (asked.handOver || host.history() === 'veryLong') return end({ outcome: 'handedBack', assessment });
 
@@ -210,6 +215,11 @@ export function workflowStateOf(
 /** What a pass plans, when it is still the same operation. */
 function sameOperation({ operation }: Work, { decision }: Assessment): Work | undefined {
   return decision.kind === 'operate' && decision.operation === operation ? decision : undefined;
+}
+
+/** Whether the same operation is only held up: an abort is about what is left of it. */
+function waits({ operation }: Work, { decision }: Assessment): boolean {
+  return decision.kind === 'blocked' && (decision.consent?.operation ?? decision.operation) === operation;
 }
 
 /** Whether a step was done and is planned again all the same. One that has waited may wait again. */

@@ -30,6 +30,20 @@ async function lose(world: OperatorWorld, member: string): Promise<void> {
   if (claim?.metadata.uid !== undefined) world.etcd.wipe(claim.metadata.uid);
 }
 
+function learnersOf(world: OperatorWorld): readonly string[] {
+  return (world.etcd.clusters[0]?.rows ?? []).filter(({ isLearner }) => isLearner).map(({ name }) => name);
+}
+
+/** Somebody takes the learner out of etcd and throws away what is left of it. */
+async function removeByHand(world: OperatorWorld): Promise<void> {
+  const [etcd] = world.etcd.clusters;
+  const row = etcd?.rows.find(({ isLearner }) => isLearner);
+  etcd?.remove(row?.id ?? '');
+  await world.kube.as('kubectl').delete(world.pod(row?.name ?? ''));
+  await world.kube.as('kubectl').delete(world.claim(row?.name ?? ''));
+  world.kubelet.settle();
+}
+
 /** Step by step until it is so. */
 async function stepUntil(world: OperatorWorld, isSo: () => boolean): Promise<void> {
   for (let step = 0; step < 20 && !isSo(); step += 1) await world.step();
@@ -212,6 +226,46 @@ describe('replacement', LONG, () => {
     expect([...seen].filter(said => said.startsWith('True'))).toEqual([]);
     expect(seen).toContain('False MembersMissing');
     expectMembers(world, ['example-0', 'example-2', 'example-3']);
+  });
+
+  it.each([
+    { what: 'volume was lost', end: (world: OperatorWorld) => lose(world, 'example-3') },
+    { what: 'row was removed by hand', end: removeByHand },
+  ])('whose learner went before it joined because its $what goes on with another one', async ({ end }) => {
+    const world = await created();
+    await lose(world, 'example-1');
+    await stepUntil(world, () => learnersOf(world).includes('example-3'));
+    await end(world);
+    await stepUntil(world, () => learnersOf(world).length === 0);
+    const { decision } = await world.look();
+    expect(decision).toMatchObject({ kind: 'operate', operation: 'replaceMember' });
+    const healthy = world.cluster.status.conditions?.find(({ type }) => type === 'Healthy');
+    expect(healthy).toMatchObject({ status: 'False', reason: 'MembersMissing' });
+    expect(world.cluster.status.replacements?.[0]).not.toHaveProperty('replacedBy');
+    await world.run();
+    await world.run();
+    expectMembers(world, ['example-0', 'example-2', 'example-4']);
+    expect(world.cluster.status.replacements?.[0]).toMatchObject({ replacedBy: 'example-4' });
+  });
+
+  it('whose learner went while an upgrade is under way comes before the next member is taken', async () => {
+    const world = await created({ version: '3.6.15' });
+    await edit(world, { version: '3.6.16' });
+    await stepUntil(world, () => (world.cluster.status.targetVersion ?? '') !== '');
+    await lose(world, 'example-1');
+    await stepUntil(world, () => learnersOf(world).includes('example-3'));
+    await lose(world, 'example-3');
+    await stepUntil(world, () => learnersOf(world).length === 0);
+    for (let step = 0; step < 40; step += 1) {
+      const voters = (world.etcd.clusters[0]?.rows ?? []).filter(({ isLearner }) => !isLearner).length;
+      const { decision } = await world.look();
+      const isTaken = decision.kind === 'operate' && decision.operation === 'upgradeCluster';
+      expect({ isTaken, voters }).not.toEqual({ isTaken: true, voters: 2 });
+      world.kubelet.settle();
+      await world.step();
+    }
+    expectMembers(world, ['example-0', 'example-2', 'example-4']);
+    expect(world.cluster.status.currentVersion).toBe('3.6.16');
   });
 
   it('of two of five, one after the other', async () => {

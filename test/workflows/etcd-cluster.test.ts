@@ -1,7 +1,7 @@
 /** The loop of a cluster's workflow. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { abort, ask, pause, resume, resync } from '../../src/workflows/cluster/state.ts';
+import { abort, answerToAbort, ask, pause, resume, resync } from '../../src/workflows/cluster/state.ts';
 import { ClusterLoop, planning, PUT_BACK, REST } from '../worlds/cluster-loop.ts';
 
 const STEP = { kind: 'restartMember' };
@@ -288,6 +288,42 @@ describe('what a person asks for', () => {
     expect(loop.workflowStates.at(-1)?.aborted).toBeUndefined();
   });
 
+  it('to abort is kept when the step under way fails', async () => {
+    const loop = await new ClusterLoop().begin();
+    await loop.answer(planning(STEP));
+    await loop.say(state => abort(state, ANA));
+    await loop.finish({ outcome: 'failed', message: 'no' });
+    expect(loop.workflowStates.at(-1)?.aborted).toEqual({
+      operation: 'repairCluster',
+      generation: 1,
+      by: 'ana',
+    });
+  });
+
+  it('to abort takes back the oldest of several requests, which is the one that is carried out', async () => {
+    const older = { id: 'uid-1', kind: 'restart', target: 'example-1', by: 'bob', at: 1 } as const;
+    const newer = { ...request, target: 'example-2', at: 2 };
+    const loop = await new ClusterLoop({ requests: [newer] }).begin();
+    const plans = planning(STEP, { operation: 'rolloutCluster' });
+    await loop.answer({ ...plans, holding: { requests: [older] } });
+    await loop.say(state => abort(state, ANA));
+    await loop.finish({ operation: 'rolloutCluster', outcome: 'aborted', by: ANA });
+    expect(loop.workflowStates.at(-1)).toMatchObject({ requests: [newer], spent: ['uid-1'] });
+  });
+
+  it('to abort an operation that waits keeps it from going on', async () => {
+    const loop = await new ClusterLoop().begin();
+    const waits = { kind: 'blocked', operation: 'upgradeCluster', nextPassSeconds: 600, plan: [] };
+    await loop.answer({ ...REST, decision: waits as never });
+    expect(answerToAbort(loop.state)).toMatch(/^upgradeCluster does not run until/);
+    await loop.say(state => abort(state, ANA));
+    expect(loop.workflowStates.at(-1)?.aborted).toEqual({
+      operation: 'upgradeCluster',
+      generation: 1,
+      by: 'ana',
+    });
+  });
+
   it('to abort what was requested takes the request back', async () => {
     const loop = await new ClusterLoop({ requests: [request] }).begin();
     await loop.answer(planning(STEP, { operation: 'rolloutCluster' }));
@@ -348,6 +384,17 @@ describe('an operation that another run started', () => {
     await loop.advance(60_000);
     expect(loop.isPassing).toBe(true);
     expect(loop.state.running).toBeUndefined();
+  });
+
+  it('and that somebody aborted stays aborted when it does not exist any more', async () => {
+    const loop = new ClusterLoop();
+    loop.taken = true;
+    await loop.begin();
+    await loop.answer(planning(STEP));
+    loop.taken = false;
+    await loop.say(state => abort(state, ANA));
+    expect(loop.isPassing).toBe(true);
+    expect(loop.workflowStates.at(-1)?.aborted).toMatchObject({ operation: 'repairCluster', by: 'ana' });
   });
 
   it('is paused and aborted by this run', async () => {

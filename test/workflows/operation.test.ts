@@ -188,6 +188,27 @@ describe('an operation', () => {
     expect((await play({ during: { 0: during[1] } })).did).toEqual([]);
   });
 
+  it('is aborted when what is left of it only waits, and not when something else does', async () => {
+    const during = { 1: (asked: ReturnType<typeof noUserRequests>) => abortOperation(asked, { by: 'ana' }) };
+    const waiting = (operation: string): Assessment => ({
+      ...REST,
+      decision: {
+        kind: 'blocked',
+        operation,
+        reason: 'x',
+        message: '',
+        nextPassSeconds: 1,
+        plan: [],
+      } as never,
+    });
+    expect((await play({ during, passes: [waiting('repairCluster')] })).ended).toMatchObject({
+      outcome: 'aborted',
+      by: { by: 'ana' },
+    });
+    expect((await play({ during, passes: [waiting('upgradeCluster')] })).ended?.outcome).toBe('ended');
+    expect((await play({ passes: [waiting('repairCluster')] })).ended?.outcome).toBe('ended');
+  });
+
   it('keeps the first abort', async () => {
     const during = {
       1: (asked: ReturnType<typeof noUserRequests>) => {

@@ -10,6 +10,7 @@ import { decide } from '../../planner/plan.ts';
 import { situationOf } from '../../planner/situation.ts';
 import type { Verdict } from '../../planner/requests/judge.ts';
 import { type Settled, settleRequests } from '../../planner/requests/cluster.ts';
+import { takenOver } from '../../planner/requests/signals.ts';
 import { transitions } from '../../planner/report/events.ts';
 import { observedMembers } from '../../planner/report/members.ts';
 import { statusOf } from '../../planner/report/status.ts';
@@ -49,7 +50,9 @@ export interface Assessment {
 interface Holding {
   readonly pause?: string;
   readonly abort?: string;
-  readonly requests?: readonly (Pick<UserRequest, 'kind' | 'target' | 'by'> & { readonly id: string })[];
+  readonly requests?: readonly (Pick<UserRequest, 'kind' | 'target' | 'by' | 'at'> & {
+    readonly id: string;
+  })[];
 }
 
 /** For queries, search attributes and the details in the Temporal UI. */
@@ -104,7 +107,7 @@ export async function assess(deps: Dependencies, ref: ClusterRef, context: PassC
     () => pass(deps, ref, { ...context, repaired }),
     async () => {
       const cluster = await readCluster(deps.kube, ref);
-      return cluster === undefined ? gone(deps, ref) : changing(deps, cluster);
+      return cluster === undefined ? gone(deps, ref) : changing(deps, cluster, context.workflowState);
     },
   );
   const [step] = repaired;
@@ -117,18 +120,21 @@ async function gone(deps: Dependencies, ref: ClusterRef): Promise<Assessment> {
   return { decision: { kind: 'gone' }, generation: 0, summary: undefined };
 }
 
-/** What is shown of it is what its status said before. */
-function changing(deps: Dependencies, cluster: EtcdCluster): Assessment {
+/** What is shown of it is what its status said before, and what a run that begins anew takes over is what stands there. */
+function changing(deps: Dependencies, cluster: EtcdCluster, { takesOver }: WorkflowState): Assessment {
   const { namespace, name } = cluster.metadata;
   const message = `EtcdCluster ${namespace}/${name} was changed by others each time its status was written; it is looked at again in a second`;
   const decision = blocked({ reason: 'ChangedConcurrently', message, waitMs: CHANGING_MS });
   deps.logger.warn('the status could not be written', { namespace, name, reason: 'ChangedConcurrently' });
   deps.onPass({ decision: decision.kind, ended: undefined });
   const facts = clusterFacts(cluster);
+  const resource = { uid: facts.uid, generation: facts.generation, now: deps.now() };
+  const taken = takesOver === undefined ? {} : takenOver(cluster.status?.signals, takesOver, resource);
   return {
     decision,
     generation: facts.generation,
     summary: summaryOf({ cluster: facts }, cluster.status ?? {}),
+    ...(Object.keys(taken).length > 0 && { takenOver: taken }),
   };
 }
 
@@ -207,8 +213,8 @@ function holdingOf({
   holds,
   workflowState,
 }: Pick<Settled, 'holds' | 'workflowState'>): Pick<Assessment, 'holding'> {
-  const requests = (workflowState.requests ?? []).flatMap(({ id, kind, target, by }) =>
-    typeof id === 'string' ? [{ id, kind, target, by }] : [],
+  const requests = (workflowState.requests ?? []).flatMap(({ id, kind, target, by, at }) =>
+    typeof id === 'string' ? [{ id, kind, target, by, ...(at !== undefined && { at }) }] : [],
   );
   const holding = withoutUndefined<Holding>({
     pause: holds?.pause?.request,

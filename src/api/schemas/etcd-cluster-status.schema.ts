@@ -199,7 +199,7 @@ const replacement = z.object({
   replacedBy: name('The member that took its place.').optional(),
   notNeeded: z
     .boolean()
-    .describe('true: no member replaced it, because spec.size had been lowered.')
+    .describe('true: no member is to take its place any more, because spec.size was lowered.')
     .optional(),
   reason: text(4096, 'The evidence that it was lost.').optional(),
 });

@@ -46,7 +46,7 @@ export function endsAtNextStep(operation: string): string {
   return `${operation} ends at its next step`;
 }
 
-/** The answer to an abort of what waits for an approval. */
+/** The answer to an abort of an operation that waits. */
 export function doesNotRun(operation: string): string {
   return `${operation} does not run until the specification changes or a resync is requested`;
 }

@@ -44,6 +44,8 @@ export type Decision =
       readonly plan: readonly PlannedStep[];
       /** It continues when a person approves of this. */
       readonly consent?: Consent;
+      /** The operation that waits, or is to be tried again, where nothing but time or the cluster is in its way: it can be aborted meanwhile. */
+      readonly operation?: Operation;
     }
   /** `step` is performed, then the world is looked at again; `plan` is what remains up to the next change of the membership, `step` first. */
   | {
@@ -106,11 +108,17 @@ export function inOneGo(
   return following.length === 0 ? work : { ...work, following };
 }
 
-/** There is work, and `obstacle` stands in its way. `steps` is what would be done. */
-export function blocked(obstacle: Obstacle, steps: readonly Step[] = []): Decision {
+/** There is work, and `obstacle` stands in its way. `steps` is what would be done, of `operation` where that can be aborted meanwhile. */
+export function blocked(obstacle: Obstacle, steps: readonly Step[] = [], operation?: Operation): Decision {
   const { waitMs, first: _, ...shown } = obstacle;
   const nextPassSeconds = waitMs === undefined ? BLOCKED_SECONDS : Math.min(600, Math.ceil(waitMs / 1_000));
-  return { kind: 'blocked', ...shown, nextPassSeconds, plan: steps.map(planned) };
+  return {
+    kind: 'blocked',
+    ...shown,
+    nextPassSeconds,
+    plan: steps.map(planned),
+    ...(operation !== undefined && { operation }),
+  };
 }
 
 /** Nothing to do. @param nextPassSeconds see planner/next-look.ts, which has the last word */

@@ -16,17 +16,33 @@ export function awaitsSuccessor({ replacedBy, notNeeded }: Replacement): boolean
 }
 
 /**
- * As they are remembered after this pass: who is gone, while there are as many members as are asked for, has no successor to come.
- * A member that is added later is added because more are asked for.
+ * As they are remembered after this pass. A successor that is listed no more, and was not lost as a voter itself, never joined, was given up
+ * as a learner, or was taken away: while members are missing, another one is to come. Who is gone, while there are as many members as are
+ * asked for, has no successor to come: a member that is added later is added because more are asked for.
  */
 export function replacementsAfter(situation: Situation): EtcdClusterStatus['replacements'] {
   const { replacements } = situation.cluster.status;
   const { members: views } = situation;
-  const isWhole = views.length > 0 && views.length >= situation.cluster.config.size;
-  return replacements?.map(replacement =>
-    isWhole && awaitsSuccessor(replacement) && !views.some(({ name }) => name === replacement.member)
-      ? { ...replacement, notNeeded: true }
-      : replacement,
+  if (views.length === 0) return replacements;
+  const isWhole = views.length >= situation.cluster.config.size;
+  const isListed = (member: string) => views.some(({ name }) => name === member);
+  const isSucceeded = ({ replacedBy }: Replacement) =>
+    replacedBy !== undefined &&
+    (isListed(replacedBy) || replacements?.some(({ member }) => member === replacedBy) === true);
+  return replacements?.map(replacement => {
+    if (replacement.notNeeded === true || isListed(replacement.member) || isSucceeded(replacement))
+      return replacement;
+    const { replacedBy: _, ...open } = replacement;
+    return isWhole ? { ...replacement, notNeeded: true } : open;
+  });
+}
+
+/** The members that were lost and still await a successor, and those whose successor is a learner yet. */
+export function openReplacements(situation: Situation): readonly Replacement[] {
+  const learner = situation.members.find(({ isLearner }) => isLearner)?.name;
+  return (replacementsAfter(situation) ?? []).filter(
+    replacement =>
+      awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
   );
 }
 

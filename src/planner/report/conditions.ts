@@ -13,7 +13,7 @@ import type { UserRequests } from '../requests/common.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
-import { awaitsSuccessor } from '../model/replacements.ts';
+import { openReplacements } from '../model/replacements.ts';
 import { causeOf } from '../checks/space.ts';
 import { isTotalLoss, totalLoss } from '../checks/total-loss.ts';
 import { restoreUnderWay } from '../model/restore-of-cluster.ts';
@@ -257,16 +257,11 @@ function nameAndCause({ detail: { name }, notReadyBecause }: ObservedMember): st
 
 /** A member was lost and removed, and its successor is still to come. More members that are asked for are another matter. */
 function membersMissing(situation: Situation): string | undefined {
-  const { config, status } = situation.cluster;
+  const { config } = situation.cluster;
   const { members: views } = situation;
   const voters = views.filter(({ isLearner }) => !isLearner).length;
   const isVoter = (name: string) => views.some(view => view.name === name && !view.isLearner);
-  const open = (status.replacements ?? []).filter(
-    replacement =>
-      awaitsSuccessor(replacement) ||
-      views.some(view => view.name === replacement.replacedBy && view.isLearner),
-  );
-  const lost = open.filter(({ member }) => !isVoter(member));
+  const lost = openReplacements(situation).filter(({ member }) => !isVoter(member));
   if (views.length === 0 || lost.length === 0 || voters >= config.size) return undefined;
   const names = lost.map(({ member }) => member).join(', ');
   return `${voters} of ${config.size} members: ${names} was lost, and its replacement has not been added yet`;

@@ -22,7 +22,7 @@ export type Aborting =
 /** The first id of an abort of requests; that of an operation has its name there. */
 const REQUESTS = 'requests';
 
-/** The operation that has begun and goes on, else all requests that wait, else what waits for an approval. */
+/** The operation that has begun and goes on, else all requests that wait, else the operation that waits. */
 export function abortable(draft: Draft): Aborting | undefined {
   const { situation } = draft;
   const workflowState = workflowStateOf(draft);
@@ -31,7 +31,8 @@ export function abortable(draft: Draft): Aborting | undefined {
     return abortOfOperation(draft, decision);
   const { requests = [] } = workflowState;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
-  const operation = decision.kind === 'blocked' ? decision.consent?.operation : undefined;
+  const operation =
+    decision.kind === 'blocked' ? (decision.consent?.operation ?? decision.operation) : undefined;
   if (operation === undefined) return undefined;
   return { kind: 'operation', operation, message: doesNotRun(operation) };
 }

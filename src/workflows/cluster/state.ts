@@ -226,9 +226,10 @@ function spend(cluster: ClusterState, ids: readonly (number | string | undefined
   cluster.spent = [...cluster.spent, ...uids].slice(-MOST_SPENT);
 }
 
-/** What users asked for and is not done: by messages, and by EtcdRequests. */
+/** What users asked for and is not done, by messages and by EtcdRequests, in the order in which it is carried out. */
 export function waitingRequests({ requests, assessment }: Pick<ClusterState, 'requests' | 'assessment'>) {
-  return [...requests, ...(assessment?.holding?.requests ?? [])];
+  const all = [...requests, ...(assessment?.holding?.requests ?? [])];
+  return all.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
 }
 
 /** What the operation under way carries out; undefined: nobody asked for it. */
@@ -252,8 +253,8 @@ export function afterOperation(
     const why = message ?? 'no reason was given';
     cluster.failed = { operation, ...(step !== undefined && { step }), message: why, retryAt };
   }
-  // An abort that came when it was handing over is kept.
-  const isAborted = outcome === 'aborted' || (outcome === 'handedBack' && abort !== undefined);
+  // An abort that came when it was handing over, or whose step failed, is kept.
+  const isAborted = outcome === 'aborted' || (outcome !== 'ended' && abort !== undefined);
   if (!isAborted || running === undefined) return;
   // What somebody asked for is taken back; what the specification asks for is kept from being done again.
   const request = waitingRequests(cluster).find(({ kind }) => OPERATION_OF[kind] === operation);
@@ -315,10 +316,10 @@ export function ask(cluster: ClusterState, request: UserRequest): void {
   handOver(cluster);
 }
 
-/** With no operation under way: takes back what was asked for, or keeps what waits for an approval from being done. */
+/** With no operation under way: takes back what was asked for, or keeps the operation that waits from being done. */
 function revokeWaiting(cluster: ClusterState, by: Request): void {
   if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, requests: false };
-  const operation = waitsForApproval(cluster.assessment);
+  const operation = whatWaits(cluster.assessment);
   if (waitingRequests(cluster).length > 0) {
     cluster.requests = [];
     spend(
@@ -329,9 +330,10 @@ function revokeWaiting(cluster: ClusterState, by: Request): void {
     cluster.aborted = { operation, generation: cluster.assessment?.generation ?? 0, ...by };
 }
 
-function waitsForApproval(assessment: Assessment | undefined): string | undefined {
+/** The operation that waits for an approval, for a gate to open or for its next try. */
+function whatWaits(assessment: Assessment | undefined): string | undefined {
   const decision = assessment?.decision;
-  return decision?.kind === 'blocked' ? decision.consent?.operation : undefined;
+  return decision?.kind === 'blocked' ? (decision.consent?.operation ?? decision.operation) : undefined;
 }
 
 /** What an abort comes to, as it is answered. */
@@ -340,6 +342,6 @@ export function answerToAbort(cluster: ClusterState): string {
   if (running !== undefined) return endsAtNextStep(running.operation);
   const taken = waitingRequests(cluster);
   if (taken.length > 0) return revoked(taken);
-  const operation = waitsForApproval(assessment);
+  const operation = whatWaits(assessment);
   return operation === undefined ? NOTHING_TO_ABORT : doesNotRun(operation);
 }

@@ -176,6 +176,18 @@ describe('a pass', () => {
     },
   );
 
+  it('that cannot write the status hands a run that begins anew what was open before', async () => {
+    const world = await restless();
+    const pause = { by: 'ana', at: '2026-01-01T00:00:00Z' };
+    setStatus(world, { signals: { uid: world.ref.uid, pause } });
+    before(world, 99, attempt => edited(world, attempt));
+    const { decision, takenOver } = await world.look({
+      takesOver: { pause: true, abort: true, requests: true },
+    });
+    expect(decision).toMatchObject({ reason: 'ChangedConcurrently' });
+    expect(takenOver).toEqual({ paused: { by: 'ana', at: Date.parse(pause.at) } });
+  });
+
   it('of a resource that goes away while its status is written says that it is gone', async () => {
     const world = await restless();
     before(world, 99, attempt => {

@@ -269,6 +269,40 @@ describe('an abort', () => {
     expect(messages).toEqual([expect.stringContaining('upgradeCluster')]);
   });
 
+  it('of an upgrade that waits for its members to be well keeps it from going on when they are', () => {
+    const names = namesOf(3);
+    const versions = ['3.6.16', '3.6.15', '3.6.15'];
+    const pods = names.map((name, index) => aPod({ name, version: versions[index] ?? '' }));
+    const probes = Object.fromEntries(
+      names.map((name, index) => [name, aProbe({ name, version: versions[index] ?? '' })]),
+    );
+    const seen = aRunningCluster({ pods, probes });
+    const [first, ...others] = pods;
+    const waiting = { ...seen, pods: [{ ...first, ready: false } as (typeof pods)[number], ...others] };
+    expect(settle([], { observation: waiting }).decision).toMatchObject({
+      kind: 'blocked',
+      operation: 'upgradeCluster',
+    });
+    const abort = request({ action: 'Abort' });
+    const { outcomes, holds } = settle([abort], { observation: waiting });
+    expect(outcomes).toEqual([AT_ONCE]);
+    expect(holds?.abort).toMatchObject({ operation: 'upgradeCluster' });
+    const { cluster } = seen;
+    const status = { ...cluster.status, userRequests: holds ?? {} };
+    const well = settle([], { observation: { ...seen, cluster: { ...cluster, status } } });
+    expect(well.decision).toMatchObject({ kind: 'blocked', reason: 'Aborted' });
+  });
+
+  it('of an operation that failed and waits for its next try keeps it from being tried again', () => {
+    const failed = { operation: 'scaleCluster', message: 'no', retryAt: 9e15 } as const;
+    const { outcomes, holds } = settle([request({ action: 'Abort' })], {
+      observation: growing(),
+      workflowState: { failed },
+    });
+    expect(outcomes).toEqual([AT_ONCE]);
+    expect(holds?.abort).toMatchObject({ operation: 'scaleCluster' });
+  });
+
   it('of an operation about one resource is about this one when its pass was killed', () => {
     const abort = request({ action: 'Abort' }, { status: accepted(['restoreCluster', 'a uid']) });
     const { holds, workflowState } = settle([abort]);

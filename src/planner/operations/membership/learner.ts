@@ -23,7 +23,7 @@ import { attribution } from '../../model/workflow-state.ts';
 import { volumeFault } from '../../checks/outdated-volumes.ts';
 import { departing, sizeForNow } from './departing.ts';
 import { PATIENCE_MS, isPending, lastProgress } from './learner-progress.ts';
-import { awaitsSuccessor } from '../../model/replacements.ts';
+import { openReplacements } from '../../model/replacements.ts';
 import { everyVoterServes, noForeignMembers } from '../../checks/preflight.ts';
 import { type MemberView } from '../../model/member-view.ts';
 
@@ -51,15 +51,9 @@ export const operationOf = once(findOperation);
 
 function findOperation(situation: Situation): Operation {
   if (askedIds(situation, 'replaceMember').length > 0) return 'replaceMember';
-  const { members: views } = situation;
   if (departing(situation) !== undefined) return 'replaceMember';
   if (isOfHealthy(situation)) return 'replaceMember';
-  const learner = views.find(view => view.isLearner)?.name;
-  const open = (situation.cluster.status.replacements ?? []).some(
-    replacement =>
-      awaitsSuccessor(replacement) || (learner !== undefined && replacement.replacedBy === learner),
-  );
-  return open ? 'replaceMember' : 'scaleCluster';
+  return openReplacements(situation).length > 0 ? 'replaceMember' : 'scaleCluster';
 }
 
 /** What the last one left that was replaced although it was well is cleared away by the same operation, which records from what to what it leads. */

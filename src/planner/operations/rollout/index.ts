@@ -227,9 +227,11 @@ function podsToRestart({ cluster, pods }: Situation, view: MemberView | undefine
   return meant.length === 0 ? refused('there is no pod to restart') : meant.map(({ uid }) => uid);
 }
 
-function restarted({ pods }: Situation, _request: UserRequest, ids: readonly string[]): Judgement {
+/** A member that was stopped and has no pod yet is not back. */
+function restarted(situation: Situation, _request: UserRequest, ids: readonly string[]): Judgement {
+  const { membership, pods } = situation;
   const isBack = pods.every(pod => !pod.owned || (!ids.includes(pod.uid) && pod.ready));
-  return isBack ? done('restarted') : ids;
+  return isBack && membership.known && allAreReady(situation) ? done('restarted') : ids;
 }
 
 function isRolledOut(situation: Situation): boolean {

@@ -35,7 +35,7 @@ export function whenGatesOpen(
   if (obstacle === undefined) return operate(operation, steps, approval);
   const { waitMs = Number.POSITIVE_INFINITY, message, first } = obstacle;
   if (first !== undefined) return operate(operation, [first, ...steps]);
-  if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps);
+  if (waitMs > LONGEST_WAIT_MS) return blocked(obstacle, steps, operation);
   const wait: Step = { kind: 'awaitQuiet', before: member, because: message, until: now + waitMs };
   return operate(operation, [wait, ...steps]);
 }

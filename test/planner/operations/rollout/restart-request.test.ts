@@ -1,7 +1,9 @@
 /** A person asks for the restart of a member that is not healthy: it takes no quorum from the others. */
 import { describe, expect, it } from 'vitest';
 import type { Observation } from '../../../../src/planner/model/observation.ts';
+import { rolloutCluster } from '../../../../src/planner/operations/rollout/index.ts';
 import { plan } from '../../../../src/planner/plan.ts';
+import { situationOf } from '../../../../src/planner/situation.ts';
 import { aPod, aProbe, aRunningCluster, namesOf } from '../../../worlds/builders.ts';
 
 const TARGET = 'example-1';
@@ -21,6 +23,33 @@ function withUnhealthy(size: number, others: number): Observation {
     size,
   );
 }
+
+describe('a restart', () => {
+  const progress = rolloutCluster.request?.progress;
+  const request = { id: 1, kind: 'restart', target: TARGET, by: 'ana' } as const;
+  const judge = (observation: Observation) =>
+    progress?.(situationOf(observation), request, [`pod-${TARGET}`]);
+
+  it.each([1, 3])('of a member of %i is not done while its pod is gone and not made again', size => {
+    const target = size === 1 ? 'example-0' : TARGET;
+    const seen = aRunningCluster({}, size);
+    const ids = [`pod-${target}`];
+    const stopped = { ...seen, pods: seen.pods.filter(({ name }) => name !== target) };
+    const isBack = {
+      ...seen,
+      pods: seen.pods.map(pod => (pod.name === target ? { ...pod, uid: 'new' } : pod)),
+    };
+    expect(progress?.(situationOf(stopped), { ...request, target }, ids)).toEqual(ids);
+    expect(progress?.(situationOf(isBack), { ...request, target }, ids)).toMatchObject({ outcome: 'done' });
+  });
+
+  it('is not done while no quorum lists the members', () => {
+    const seen = aRunningCluster({ pods: [] });
+    expect(judge({ ...seen, membership: { known: false, message: 'no quorum answers' } })).toEqual([
+      `pod-${TARGET}`,
+    ]);
+  });
+});
 
 describe('the restart of a member that is not healthy', () => {
   it.each([
