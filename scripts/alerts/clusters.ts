@@ -165,7 +165,7 @@ export const CLUSTERS: Group = {
         act: [
           'Much less in use than the file is large: [defragment](#etcdmemberdatabasefragmented).',
           'Otherwise find out who writes so much, and whether history is compacted (`spec.etcd.autoCompaction`).',
-          'Raise `spec.etcd.quotaBackendBytes` (etcd suggests at most 8 GiB), with volumes of three times as much.',
+          'Raise `spec.etcd.quotaBackendBytes` (etcd suggests at most 8 GiB), with volumes of three times as much and 2Gi.',
         ],
         ends: 'Below 80 %.',
       },

@@ -93,7 +93,7 @@ export const MEMBERS: Group = {
         ],
         act: [
           'Find who else uses the disk of the node; a snapshot or a restore beside it may be the reason.',
-          'Use a faster StorageClass: create a new cluster with it and restore a backup, or [move the volume](storage.md#moving-a-volume).',
+          'Use a faster StorageClass: [move the members to it](move-volumes.md).',
         ],
         ends: 'Below half a second.',
       },

@@ -70,7 +70,7 @@ export const OPERATOR: Group = {
         'Members keep running, and nothing is created, changed, repaired or backed up until Temporal answers.',
       runbook: {
         means:
-          'Most of the requests by which the workers ask Temporal for tasks fail, or signals were not accepted for a minute.',
+          'Most of the requests by which the workers ask Temporal for tasks fail, or signals were not accepted for three seconds or more.',
         look: [
           `kubectl get etcd --all-namespaces -o jsonpath='{range .items[*]}{.metadata.name}{": "}{.status.conditions[?(@.type=="TemporalUnavailable")].message}{"\\n"}{end}'`,
           OPERATOR_LOGS,

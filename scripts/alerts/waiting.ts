@@ -74,7 +74,7 @@ export const WAITING: Group = {
         means: 'An EtcdRequest has waited for minutes. Mostly Temporal is out of reach, or no worker runs.',
         look: ['kubectl get etcdrequests --all-namespaces -o wide'],
         act: [
-          'See [EtcdOperatorTemporalUnreachable](#etcdoperatortemporalunreachable). A request that was not accepted before `status.expiresAt` is refused, and has to be made again.',
+          'See [EtcdOperatorTemporalUnreachable](#etcdoperatortemporalunreachable). A request that was not accepted before `status.expiresAt` expires (`Expired`), and has to be made again.',
         ],
         ends: 'When no EtcdRequest waits for longer than a minute.',
       },

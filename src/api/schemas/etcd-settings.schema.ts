@@ -129,7 +129,9 @@ export const upgrade = z
 export const repair = z
   .object({
     replaceAfterSeconds: kept(
-      int32('Grace period after the proof that a node or a volume is gone, before its member is replaced.')
+      int32(
+        'Grace period after the proof that a node is gone or a volume is empty, before its member is replaced. A claim that is gone has none.',
+      )
         .min(0)
         .max(604_800),
       REPAIR_DEFAULTS.replaceAfterSeconds,

@@ -23,7 +23,10 @@ const TABLE = {
   help: { short: 'h', about: 'show the help of the command' },
   watch: { short: 'w', about: 'show it again whenever it changes, until interrupted' },
   wait: { about: 'wait until the request is finished, and show what became of it' },
-  timeout: { value: 'DURATION', about: 'how long --wait waits, such as 90s, 30m or 2h; 30m by default' },
+  timeout: {
+    value: 'DURATION',
+    about: 'how long --wait waits, such as 90s, 30m or 2h; 30m by default, 1h for a restore',
+  },
   yes: { short: 'y', about: 'do not ask for confirmation' },
   'dry-run': { about: 'have the API server check the request, print it, and do not send it' },
   reason: { value: 'TEXT', about: 'why; it appears in status, events and the history of the workflow' },

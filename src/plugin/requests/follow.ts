@@ -28,7 +28,10 @@ export function follow(call: Call, created: EtcdRequest, seconds: number): Promi
 }
 
 function throwDeleted(name: string): never {
-  throw failure(`etcdrequest/${name} was deleted while it was waited for`, 'Deleting it takes nothing back.');
+  throw failure(
+    `etcdrequest/${name} was deleted while it was waited for`,
+    'What it has begun is not undone.',
+  );
 }
 
 function progressOf({ status = {} }: EtcdRequest): string {

@@ -40,7 +40,7 @@ function whyNot({ conditions = [] }: Status): string {
   const answers = conditions.some(({ type, status }) => type === 'Available' && status === 'True');
   return answers
     ? 'a quorum answers'
-    : 'too few members are proved lost yet. A claim that is gone, and a Node that was deleted, prove it when spec.repair.replaceAfterSeconds have passed; wait, and try again';
+    : 'too few members are proved lost yet. A claim that is gone proves it at once, a Node that was deleted when spec.repair.replaceAfterSeconds have passed; wait, and try again';
 }
 
 /** As a person names it, or as it is known. */

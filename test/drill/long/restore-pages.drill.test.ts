@@ -108,6 +108,8 @@ test('in place: asks for a confirmation, says where it is, and is taken back by 
   await restorePage.type('look-again');
   await until(({ refusal }) => refusal?.lookAgain !== undefined);
   await restorePage.type('kubectl patch etcdrestore');
+  // The page on disasters says it, too.
+  await disasterPage.type('kubectl patch etcdrestore');
   await until(({ phase }) => phase === 'Seeding');
   expect(await restorePage.type("jsonpath='{.status.phase}")).toMatch(/^Seeding: ./);
   await restorePage.type('kubectl delete etcdrestore');
