@@ -121,9 +121,15 @@ function unlessStopped(decision: Decision, situation: Situation): Decision {
   if (decision.kind !== 'operate') return decision;
   const stop = stopOf(decision, situation);
   if (stop === undefined) return decision;
-  const { operation, plan } = decision;
-  const canBeAborted = stop.reason === 'StepFailed';
-  return { kind: 'blocked', ...stop, nextPassSeconds: 60, plan, ...(canBeAborted && { operation }) };
+  const { operation, subject, plan } = decision;
+  const isTriedAgain = stop.reason === 'StepFailed';
+  return {
+    kind: 'blocked',
+    ...stop,
+    nextPassSeconds: 60,
+    plan,
+    ...(isTriedAgain && { operation, ...(subject !== undefined && { subject }) }),
+  };
 }
 
 function stopOf(work: Work, situation: Situation): Obstacle | undefined {

@@ -2,7 +2,7 @@
 import { backoffMs } from '../api/values/backoff.ts';
 import type { WorkflowState, Assessment, OpenSignals, RecordedRequests } from '../activities/index.ts';
 import {
-  workflowStateOf,
+  stateForPass,
   afterPass,
   afterOperation,
   afterRequests,
@@ -78,7 +78,7 @@ async function pass(cluster: ClusterState, host: ClusterHost): Promise<Assessmen
   cluster.changed = false;
   cluster.asks = [];
   const recorded = asRecorded(cluster);
-  const workflowState = { ...workflowStateOf(cluster), ...mayRepair(cluster, began) };
+  const workflowState = { ...stateForPass(cluster), ...mayRepair(cluster, began) };
   const assessment = await answered(cluster, host, () => host.pass(workflowState));
   if (assessment === undefined) return undefined;
   cluster.recorded = recorded;
@@ -126,7 +126,7 @@ async function operate(cluster: ClusterState, host: ClusterHost, work: Work): Pr
   const generation = cluster.assessment?.generation ?? 0;
   cluster.running = { operation, generation, ...(subject !== undefined && { subject }) };
   cluster.reported = undefined;
-  return hasEnded(cluster, host, await host.start(work, workflowStateOf(cluster)));
+  return hasEnded(cluster, host, await host.start(work, stateForPass(cluster)));
 }
 
 /** Waits for the end of the operation under way. @param started undefined: by another run */

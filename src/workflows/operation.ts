@@ -90,13 +90,9 @@ export async function runOperation(first: Work, asked: Asked, host: OperationHos
     const assessment = await passUntilAnswered({ passing, asked, used }, host);
     if (assessment === undefined) return end(withoutPass(asked));
     const next = sameOperation(work, assessment);
-    if (next === undefined)
-      return end(
-        asked.abort !== undefined && waits(work, assessment)
-          ? { outcome: 'aborted', by: asked.abort, assessment }
-          : { outcome: 'ended', assessment },
-      );
-    if (asked.abort !== undefined) return end({ outcome: 'aborted', by: asked.abort, assessment });
+    if (asked.abort !== undefined && isLeft(work, assessment))
+      return end({ outcome: 'aborted', by: asked.abort, assessment });
+    if (next === undefined) return end({ outcome: 'ended', assessment });
     if (asked.handOver || host.history() === 'veryLong') return end({ outcome: 'handedBack', assessment });
 
     repeats = isRepeated(work, performed.done, next) ? repeats + 1 : 0;
@@ -195,7 +191,7 @@ async function performTogether(
 }
 
 /** What a pass of an operation takes: what users asked for when it began, without the approvals that it has used up. */
-export function workflowStateOf(
+export function stateForOperation(
   began: WorkflowState,
   used: readonly Approval['id'][],
   ran: WorkflowState['ran'],
@@ -217,9 +213,11 @@ function sameOperation({ operation }: Work, { decision }: Assessment): Work | un
   return decision.kind === 'operate' && decision.operation === operation ? decision : undefined;
 }
 
-/** Whether the same operation is only held up: an abort is about what is left of it. */
-function waits({ operation }: Work, { decision }: Assessment): boolean {
-  return decision.kind === 'blocked' && (decision.consent?.operation ?? decision.operation) === operation;
+/** Whether anything is left of the operation that can be aborted: a step of it, or it is only held up. */
+function isLeft(work: Work, assessment: Assessment): boolean {
+  const { decision } = assessment;
+  const waits = decision.kind === 'blocked' && (decision.operation ?? decision.consent?.operation);
+  return waits === work.operation || sameOperation(work, assessment) !== undefined;
 }
 
 /** Whether a step was done and is planned again all the same. One that has waited may wait again. */

@@ -7,13 +7,13 @@ import {
 } from '../../src/activities/resource/etcd-requests.ts';
 import type { KubeClient } from '../../src/kube/port.ts';
 import { settleRequests } from '../../src/planner/requests/cluster.ts';
-import type { UserRequests } from '../../src/planner/requests/common.ts';
+import type { HeldRequests } from '../../src/planner/requests/common.ts';
 import { situationOf } from '../../src/planner/situation.ts';
 import { aRunningCluster } from './builders.ts';
 
 /** `assess` around the one that is given, which says what is decided. */
 export function judgingRequests({ assess, ...others }: Activities, kube: KubeClient): Activities {
-  let holds: UserRequests | undefined;
+  let holds: HeldRequests | undefined;
   const deps = {
     kube,
     recordEvent: () => {},

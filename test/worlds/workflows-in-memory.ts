@@ -18,7 +18,7 @@ import {
 import type { Host, ResourceState, RunEnd } from '../../src/workflows/host.ts';
 import {
   abortOperation,
-  workflowStateOf,
+  stateForOperation,
   type Asked,
   noUserRequests,
   runOperation,
@@ -257,7 +257,7 @@ export class ClusterInMemory extends WithSlot<ClusterState, ClusterResource> {
           const ran = { operation: work.operation, runId };
           const ended = await runOperation(work, asked, {
             ...this.host,
-            pass: used => this.pass(workflowStateOf(workflowState, used, ran)),
+            pass: used => this.pass(stateForOperation(workflowState, used, ran)),
             perform: now => {
               this.underWay = now;
               return this.perform(now);

@@ -47,7 +47,7 @@ export const removeMember: Perform<'removeMember'> = async (deps, ref, step) => 
   const isReplaced = step.replacement !== undefined;
   if (isReplaced && !known.some(({ member }) => member === step.member)) {
     const time = timestamp(deps.now());
-    const replacedBy = successorOf(situation, step);
+    const replacedBy = learnerInItsPlace(situation, step);
     const replaced = { time, member: step.member, reason: step.reason, ...(replacedBy && { replacedBy }) };
     const replacements = [...known, replaced].slice(-REMEMBERED);
     const lately = replacedLately(situation.cluster, deps.now());
@@ -97,7 +97,7 @@ async function trySuccessor(
  * The learner that was added for a member before that was lost, as when its claim goes first and its pod later: nobody is
  * added for it any more, and what waits for its successor would take the next member for that one.
  */
-function successorOf(situation: Situation, { id }: { readonly id: string }): string | undefined {
+function learnerInItsPlace(situation: Situation, { id }: { readonly id: string }): string | undefined {
   const { config, status } = situation.cluster;
   const staying = situation.members.filter(view => view.id !== id);
   if (staying.length < config.size) return undefined;

@@ -46,6 +46,8 @@ export type Decision =
       readonly consent?: Consent;
       /** The operation that waits, or is to be tried again, where nothing but time or the cluster is in its way: it can be aborted meanwhile. */
       readonly operation?: Operation;
+      /** Of it, as of one that is performed. */
+      readonly subject?: string;
     }
   /** `step` is performed, then the world is looked at again; `plan` is what remains up to the next change of the membership, `step` first. */
   | {

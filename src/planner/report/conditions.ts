@@ -9,7 +9,7 @@ import { validateCluster } from '../../api/validation/validate.ts';
 import type { Decision, Obstacle } from '../model/decision.ts';
 import type { AnsweredProbe } from '../model/member-probe.ts';
 import { attribution } from '../model/workflow-state.ts';
-import type { UserRequests } from '../requests/common.ts';
+import type { HeldRequests } from '../requests/common.ts';
 import type { Situation } from '../model/situation.ts';
 import { goesToSleep, isAsleep } from '../model/hibernation.ts';
 import { OPERATIONS } from '../operations/index.ts';
@@ -35,7 +35,7 @@ export interface Findings {
   readonly situation: Situation;
   readonly decision: Decision;
   /** What holds of EtcdRequests. */
-  readonly holds?: UserRequests | undefined;
+  readonly holds?: HeldRequests | undefined;
   /** What is open of what users asked the workflow for. */
   readonly signals?: EtcdClusterStatus['signals'];
   readonly members: readonly ObservedMember[];

@@ -31,10 +31,11 @@ export function abortable(draft: Draft): Aborting | undefined {
     return abortOfOperation(draft, decision);
   const { requests = [] } = workflowState;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
-  const operation =
-    decision.kind === 'blocked' ? (decision.consent?.operation ?? decision.operation) : undefined;
+  if (decision.kind !== 'blocked') return undefined;
+  const { consent, operation = consent?.operation, subject } = decision;
   if (operation === undefined) return undefined;
-  return { kind: 'operation', operation, message: doesNotRun(operation) };
+  const message = doesNotRun(operation);
+  return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
 }
 
 /** What somebody asked for is taken back; what the specification asks for is kept from being done again. */

@@ -43,12 +43,13 @@ export function approve(draft: Draft, request: EtcdRequest): Draft {
 /** What operations carry out: it is on the list until it is seen to be done. */
 export function carryOut(draft: Draft, request: EtcdRequest): Draft {
   const { action } = request.spec;
-  const person = personOf(request, draft.situation.now);
-  if (person === undefined) return withChange(draft, refusal(request, `${action} is not for an EtcdCluster`));
+  const userRequest = userRequestOf(request, draft.situation.now);
+  if (userRequest === undefined)
+    return withChange(draft, refusal(request, `${action} is not for an EtcdCluster`));
   const aborted = abortedByMessage(draft, request);
   if (aborted !== undefined) return withChange(draft, { request, outcome: aborted });
-  const why = person.ids === undefined ? superfluous(draft, person) : undefined;
-  return why === undefined ? judge(draft, request, person) : withChange(draft, refusal(request, why));
+  const why = userRequest.ids === undefined ? superfluous(draft, userRequest) : undefined;
+  return why === undefined ? judge(draft, request, userRequest) : withChange(draft, refusal(request, why));
 }
 
 /** What became of a request that a message to the workflow has aborted; undefined: none has. */
@@ -61,7 +62,7 @@ export function abortedByMessage(
 }
 
 /** The request as the planner takes it; undefined: no operation carries it out. */
-export function personOf(request: EtcdRequest, now: number): UserRequest | undefined {
+export function userRequestOf(request: EtcdRequest, now: number): UserRequest | undefined {
   const { spec, metadata, status } = request;
   const kind = requestKind(spec);
   if (kind === undefined) return undefined;
@@ -70,9 +71,9 @@ export function personOf(request: EtcdRequest, now: number): UserRequest | undef
 }
 
 /** As things are now: refused, done, or under way. */
-function judge(draft: Draft, request: EtcdRequest, person: UserRequest): Draft {
-  const isOld = person.ids !== undefined;
-  const [verdict] = judgeRequests(draft.situation, [person]);
+function judge(draft: Draft, request: EtcdRequest, userRequest: UserRequest): Draft {
+  const isOld = userRequest.ids !== undefined;
+  const [verdict] = judgeRequests(draft.situation, [userRequest]);
   const { outcome, message } = verdict ?? /* v8 ignore next -- there is one of each request */ {
     outcome: 'refused',
     message: '',
@@ -81,12 +82,12 @@ function judge(draft: Draft, request: EtcdRequest, person: UserRequest): Draft {
     const { ids } = verdict;
     return {
       ...withChange(draft, isOld ? { request } : { request, accepted: { state: 'accepted', message, ids } }),
-      requests: [...draft.requests, { ...person, ids }],
+      requests: [...draft.requests, { ...userRequest, ids }],
     };
   }
   if (outcome !== 'done') return withChange(draft, refusal(request, message));
   // The report of this pass says for whom the operation was.
-  const listed = isOld ? { ...draft, requests: [...draft.requests, person] } : draft;
+  const listed = isOld ? { ...draft, requests: [...draft.requests, userRequest] } : draft;
   return withChange(listed, doneAtOnce(request, message));
 }
 

@@ -14,7 +14,7 @@ import {
   openRequests,
   type Target,
   unfit,
-  type UserRequests,
+  type HeldRequests,
   withoutOutcome,
 } from './common.ts';
 import { workflowStateOf, type Draft, draftOf, heldOf, revoke, withChange } from './draft.ts';
@@ -28,7 +28,7 @@ export interface Settled {
   /** What users want, by requests and by messages to the workflow, as the planner takes it. */
   readonly workflowState: WorkflowState;
   /** What holds of the requests, for the status of the cluster; undefined: nothing. */
-  readonly holds: UserRequests | undefined;
+  readonly holds: HeldRequests | undefined;
   readonly changes: readonly RequestChange[];
   /** What users asked the workflow for and is still open, for the status of the cluster; undefined: nothing. */
   readonly signals: EtcdClusterStatus['signals'];

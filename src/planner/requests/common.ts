@@ -6,8 +6,8 @@ import { timestamp } from '../../api/values/time.ts';
 import type { Outcome, RequestChange } from './status.ts';
 
 /** What stands in the status of a resource of what users requested. */
-export type UserRequests = NonNullable<EtcdClusterStatus['userRequests']>;
-type Pause = NonNullable<UserRequests['pause']>;
+export type HeldRequests = NonNullable<EtcdClusterStatus['userRequests']>;
+type Pause = NonNullable<HeldRequests['pause']>;
 
 /** The resource that a pass is about. */
 export interface Target {

@@ -4,7 +4,7 @@ import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { Verdict } from './judge.ts';
 import type { WorkflowState, UserRequest } from '../model/workflow-state.ts';
 import type { Situation } from '../model/situation.ts';
-import { type UserRequests, who } from './common.ts';
+import { type HeldRequests, who } from './common.ts';
 import type { RequestChange } from './status.ts';
 
 /** What is seen while a step of an operation is under way. */
@@ -17,7 +17,7 @@ export interface Draft<Seen extends DuringStep = Situation> {
   readonly situation: Seen;
   /** What the workflow holds, without what a request has ended. */
   readonly sent: WorkflowState;
-  readonly holds: UserRequests;
+  readonly holds: HeldRequests;
   readonly requests: readonly UserRequest[];
   readonly changes: readonly RequestChange[];
   /** What the workflow holds and a request has ended. */
@@ -36,7 +36,7 @@ export function draftOf<Seen extends DuringStep>(situation: Seen, workflowState:
   return {
     situation,
     sent: workflowState,
-    holds: withoutUndefined<UserRequests>({
+    holds: withoutUndefined<HeldRequests>({
       pause: pause && !isSpent(pause) ? pause : undefined,
       abort: isAborted ? abort : undefined,
       approvals: approvals.filter(each => !isSpent(each) && now < (parseTimestamp(each.expiresAt) ?? 0)),
@@ -51,7 +51,7 @@ export function draftOf<Seen extends DuringStep>(situation: Seen, workflowState:
 /** What stands in the status of it; undefined: nothing holds. */
 export function heldOf({
   holds: { pause, abort, approvals = [] },
-}: Draft<DuringStep>): UserRequests | undefined {
+}: Draft<DuringStep>): HeldRequests | undefined {
   const holds = {
     ...(pause && { pause }),
     ...(abort && { abort }),
@@ -86,7 +86,7 @@ export function workflowStateOf({ sent, holds, requests }: Draft<DuringStep>): W
 }
 
 /** The abort that came last. */
-function abortedOf(sent: WorkflowState['aborted'], held: UserRequests['abort']): WorkflowState['aborted'] {
+function abortedOf(sent: WorkflowState['aborted'], held: HeldRequests['abort']): WorkflowState['aborted'] {
   if (held === undefined || (sent?.at ?? 0) > (parseTimestamp(held.at) ?? 0)) return sent;
   const { operation, generation, subject } = held;
   return { operation, generation, ...(subject !== undefined && { subject }), ...who(held) };

@@ -5,8 +5,8 @@
 import type { EtcdClusterStatus, EtcdRequest } from '../../api/schemas/types.ts';
 import type { Operation } from '../../api/operations.ts';
 import { abort, abortOfOperation } from './abort.ts';
-import { abortedByMessage, personOf } from './carry-out.ts';
-import { isAccepted, openRequests, type Target, unfit, type UserRequests } from './common.ts';
+import { abortedByMessage, userRequestOf } from './carry-out.ts';
+import { isAccepted, openRequests, type Target, unfit, type HeldRequests } from './common.ts';
 import { type Draft, draftOf, type DuringStep, heldOf, withChange } from './draft.ts';
 import type { Verdict } from './judge.ts';
 import { pauseBy, resumeBy } from './pause.ts';
@@ -19,7 +19,7 @@ export interface UnderWay {
 }
 
 export interface SettledDuringStep {
-  readonly holds: UserRequests | undefined;
+  readonly holds: HeldRequests | undefined;
   readonly signals: EtcdClusterStatus['signals'];
   readonly changes: readonly RequestChange[];
   readonly revoked: Draft['revoked'];
@@ -66,11 +66,11 @@ function settle(draft: Draft<DuringStep>, request: EtcdRequest, underWay: UnderW
 
 /** Accepted by a pass, and not judged again before the step has ended. */
 function carriedOn(draft: Draft<DuringStep>, request: EtcdRequest): Draft<DuringStep> {
-  const person = personOf(request, draft.situation.now);
-  const aborted = person && abortedByMessage(draft, request);
+  const userRequest = userRequestOf(request, draft.situation.now);
+  const aborted = userRequest && abortedByMessage(draft, request);
   if (aborted !== undefined) return withChange(draft, { request, outcome: aborted });
   const after = withChange(draft, { request });
-  return person === undefined ? after : { ...after, requests: [...draft.requests, person] };
+  return userRequest === undefined ? after : { ...after, requests: [...draft.requests, userRequest] };
 }
 
 function waiting(draft: Draft<DuringStep>, request: EtcdRequest, { operation }: UnderWay): Draft<DuringStep> {

@@ -1,7 +1,7 @@
 /** A pause of a cluster by an EtcdRequest, and its end. Pure. */
 import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { PAUSED } from '../../api/values/request-answers.ts';
-import { pause, resume, type UserRequests } from './common.ts';
+import { pause, resume, type HeldRequests } from './common.ts';
 import { type Draft, type DuringStep, revoke, withChange } from './draft.ts';
 
 export function pauseBy<Seen extends DuringStep>(draft: Draft<Seen>, request: EtcdRequest): Draft<Seen> {
@@ -18,7 +18,7 @@ export function resumeBy<Seen extends DuringStep>(draft: Draft<Seen>, request: E
   return revoked === undefined ? after : revoke(after, { paused: revoked });
 }
 
-function withPause<Seen extends DuringStep>(draft: Draft<Seen>, held: UserRequests['pause']): Draft<Seen> {
+function withPause<Seen extends DuringStep>(draft: Draft<Seen>, held: HeldRequests['pause']): Draft<Seen> {
   const { pause: _, ...others } = draft.holds;
   return { ...draft, holds: { ...others, ...(held && { pause: held }) } };
 }

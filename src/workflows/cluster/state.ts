@@ -131,7 +131,7 @@ export function carriedOf(cluster: ClusterState): Carried {
 }
 
 /** What users asked for and what has ended, as the planner takes it. */
-export function workflowStateOf(cluster: ClusterState): WorkflowState {
+export function stateForPass(cluster: ClusterState): WorkflowState {
   const { paused, aborted, failed, approvals, requests, spent, ran, takesOver } = cluster;
   return {
     ...(paused && { paused }),
@@ -319,21 +319,25 @@ export function ask(cluster: ClusterState, request: UserRequest): void {
 /** With no operation under way: takes back what was asked for, or keeps the operation that waits from being done. */
 function revokeWaiting(cluster: ClusterState, by: Request): void {
   if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, requests: false };
-  const operation = whatWaits(cluster.assessment);
+  const waiting = whatWaits(cluster.assessment);
   if (waitingRequests(cluster).length > 0) {
     cluster.requests = [];
     spend(
       cluster,
       (cluster.assessment?.holding?.requests ?? []).map(({ id }) => id),
     );
-  } else if (operation !== undefined)
-    cluster.aborted = { operation, generation: cluster.assessment?.generation ?? 0, ...by };
+  } else if (waiting !== undefined)
+    cluster.aborted = { ...waiting, generation: cluster.assessment?.generation ?? 0, ...by };
 }
 
 /** The operation that waits for an approval, for a gate to open or for its next try. */
-function whatWaits(assessment: Assessment | undefined): string | undefined {
+function whatWaits(
+  assessment: Assessment | undefined,
+): { readonly operation: string; readonly subject?: string } | undefined {
   const decision = assessment?.decision;
-  return decision?.kind === 'blocked' ? (decision.consent?.operation ?? decision.operation) : undefined;
+  if (decision?.kind !== 'blocked') return undefined;
+  const { consent, operation = consent?.operation, subject } = decision;
+  return operation && { operation, ...(subject !== undefined && { subject }) };
 }
 
 /** What an abort comes to, as it is answered. */
@@ -342,6 +346,6 @@ export function answerToAbort(cluster: ClusterState): string {
   if (running !== undefined) return endsAtNextStep(running.operation);
   const taken = waitingRequests(cluster);
   if (taken.length > 0) return revoked(taken);
-  const operation = whatWaits(assessment);
-  return operation === undefined ? NOTHING_TO_ABORT : doesNotRun(operation);
+  const waiting = whatWaits(assessment);
+  return waiting === undefined ? NOTHING_TO_ABORT : doesNotRun(waiting.operation);
 }

@@ -50,7 +50,7 @@ import {
 import { isAssessment, isBackupAssessment, isRestoreAssessment } from '../messages/shapes.ts';
 import {
   abortOperation,
-  workflowStateOf,
+  stateForOperation,
   noUserRequests,
   runOperation,
   summaryOf,
@@ -165,7 +165,7 @@ export async function performOperation(input: OperationInput): Promise<Ending> {
       runOperation(work, asked, {
         ...temporalHost,
         async pass(used) {
-          const now = workflowStateOf(workflowState, used, ran);
+          const now = stateForOperation(workflowState, used, ran);
           const answer = await assess('assess', { ref, entity, workflowState: now }, isAssessment);
           if ('failedPass' in answer) return answer;
           shown.published = publishSucceeding(shown.published);

@@ -48,7 +48,7 @@ function planNextRemoval(situation: Situation, views: readonly MemberView[]): De
     return undefined;
   const next = planScale(situation, views);
   if (next?.kind !== 'operate' || next.step.kind === 'addLearner') return undefined;
-  return isHeldUp(situation, next) ? undefined : next;
+  return isStopped(situation, next) ? undefined : next;
 }
 
 /**
@@ -64,10 +64,10 @@ export function continueRemoval(situation: Situation): Decision | undefined {
   const leaving = situation.members.find(view => view.id === id);
   if (replacement !== undefined || leaving === undefined) return undefined;
   if (leaving.isLearner || isStaying(leaving)) return undefined;
-  return isHeldUp(situation, decision) ? undefined : decision;
+  return isStopped(situation, decision) ? undefined : decision;
 }
 
-function isHeldUp(situation: Situation, decision: Extract<Decision, { kind: 'operate' }>): boolean {
+function isStopped(situation: Situation, decision: Extract<Decision, { kind: 'operate' }>): boolean {
   return hasFailed(situation.workflowState, decision) || abortOf(situation, decision) !== undefined;
 }
 

@@ -43,10 +43,10 @@ export function planBudget(situation: Situation): Decision | undefined {
 /** The step that lowers it; none when it is as it should be, or not every member has a ready pod. */
 export function loweringSteps(situation: Situation): Step[] {
   const because = budgetIsTooHigh(situation);
-  if (because === undefined || !situation.members.every(isServing)) return [];
+  if (because === undefined || !situation.members.every(hasReadyPod)) return [];
   return [budgetStep(minAvailableNow(situation), because)];
 }
 
-function isServing({ pod }: MemberView): boolean {
+function hasReadyPod({ pod }: MemberView): boolean {
   return pod !== undefined && pod.ready && !pod.deleting;
 }

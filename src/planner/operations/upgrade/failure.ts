@@ -36,7 +36,7 @@ export function failedMember(situation: Situation, { from, to }: Goal): PodFacts
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
     const probe = situation.probes[pod.name];
     const answer = probe?.answered === true ? probe : undefined;
-    if (serves(answer, pod)) return false;
+    if (serves(answer, pod) || isSilentForTheFirstTime(situation, pod.name, answer)) return false;
     return (
       (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
     );
@@ -46,6 +46,19 @@ export function failedMember(situation: Situation, { from, to }: Goal): PodFacts
 /** Whether the member answers reads with the version that its pod is meant to run. */
 function serves(answer: AnsweredProbe | undefined, { version }: PodFacts): boolean {
   return answer?.read.ok === true && answer.version === version;
+}
+
+/**
+ * Whether it answers no read, and did when the pass before looked: one answer that is late, as when this process was held up, is no
+ * evidence, and what is recorded upon it stops the upgrade for good.
+ */
+function isSilentForTheFirstTime(
+  { cluster }: Situation,
+  member: string,
+  answer: AnsweredProbe | undefined,
+): boolean {
+  const before = cluster.status.members?.details?.find(({ name }) => name === member);
+  return answer?.read.ok !== true && before?.health === 'Healthy';
 }
 
 function isNoFaultOfTheVersion(pod: PodFacts): boolean {

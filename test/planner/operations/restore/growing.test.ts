@@ -37,6 +37,8 @@ describe('a restore whose first member serves', () => {
       kind: 'blocked',
       reason: 'StepFailed',
       message: `${told}; to undo the restore instead, abort it or delete EtcdRestore restore`,
+      operation: 'restoreCluster',
+      subject: 'restore-uid',
     });
     const open = { ...growing('3.6.16'), clientService: { exists: true, owned: true } };
     expect(plan(open, { failed })).toMatchObject({ reason: 'StepFailed', message: told });

@@ -65,6 +65,21 @@ test('a member that answers reads with the new version has not failed, whatever 
   expect(failedWhen(true)).toBeUndefined();
 });
 
+test.each([
+  { before: 'Healthy', expected: undefined },
+  { before: 'Unknown', expected: 'example-1' },
+  { before: 'Unhealthy', expected: 'example-1' },
+] as const)(
+  'a member that answers no read has failed only if it did not answer the pass before: $before',
+  ({ before, expected }) => {
+    const pods = namesOf(3).map(name => aPod({ name, ...(name === 'example-1' ? upgraded : {}) }));
+    const members = { details: [{ name: 'example-1', health: before }] };
+    const cluster = aCluster({ status: { ...aRunningStatus(), members } });
+    const failed = failedMember(situationOf(aRunningCluster({ cluster, pods, probes: {} })), HOP);
+    expect(failed?.name).toBe(expected);
+  },
+);
+
 const MINOR = { from: '3.5.35', to: '3.6.16' };
 const down = { ready: false, trouble: { reason: 'CrashLoopBackOff', message: 'panic' } };
 
