@@ -7,7 +7,17 @@ import { plan } from '../../../src/planner/plan.ts';
 import { settleRequests } from '../../../src/planner/requests/cluster.ts';
 import { orphaned, unfit } from '../../../src/planner/requests/common.ts';
 import { situationOf } from '../../../src/planner/situation.ts';
-import { aPod, aProbe, aRunningCluster, idOf, namesOf } from '../../worlds/builders.ts';
+import {
+  ABSENT,
+  aCluster,
+  anIncarnation,
+  aPod,
+  aProbe,
+  aRunningCluster,
+  aRunningStatus,
+  idOf,
+  namesOf,
+} from '../../worlds/builders.ts';
 
 const WORKFLOW = 'etcdcluster/shop/example/0b7e6e34';
 const { now: NOW } = aRunningCluster();
@@ -301,6 +311,21 @@ describe('an abort', () => {
     });
     expect(outcomes).toEqual([AT_ONCE]);
     expect(holds?.abort).toMatchObject({ operation: 'scaleCluster' });
+  });
+
+  it('of a restore that failed and waits for its next try is about this restore', () => {
+    const restore = { name: 'restore', uid: 'restore-uid', filled: true, seeded: true, revision: 10 };
+    const status = { ...aRunningStatus(1), incarnation: { ...anIncarnation(1), restore } };
+    const cluster = aCluster({ spec: { size: 3 }, status });
+    const observation = aRunningCluster({ cluster, clientService: ABSENT }, 1);
+    const failed = { operation: 'restoreCluster', message: 'no', retryAt: 9e15 } as const;
+    const { holds } = settle([request({ action: 'Abort' })], { observation, workflowState: { failed } });
+    expect(holds?.abort).toMatchObject({ operation: 'restoreCluster', subject: 'restore-uid' });
+  });
+
+  it('of what nothing can begin is refused', () => {
+    const observation = aRunningCluster({ membership: { known: false, message: 'no quorum answers' } });
+    expect(settle([request({ action: 'Abort' })], { observation }).outcomes).toEqual([REFUSED]);
   });
 
   it('of an operation about one resource is about this one when its pass was killed', () => {

@@ -34,13 +34,16 @@ export function failedMember(situation: Situation, { from, to }: Goal): PodFacts
     if (!pod.owned || pod.deleting || isNoFaultOfTheVersion(pod)) return false;
     if (!names.includes(pod.name) || isYoung(situation, pod)) return false;
     const wasTakenBack = upgradeFailure?.member === pod.name && pod.version === from;
-    const probe = situation.probes[pod.name];
-    const answer = probe?.answered === true ? probe : undefined;
-    if (serves(answer, pod) || isSilentForTheFirstTime(situation, pod.name, answer)) return false;
-    return (
-      (pod.version === to || wasTakenBack) && !runs({ pod, probe: answer }, pod.version ?? '') && !pod.ready
-    );
+    return (pod.version === to || wasTakenBack) && !pod.ready && doesNotCome(situation, pod);
   });
+}
+
+/** Whether the member does not run what its pod is meant to run, as far as it can be asked. */
+function doesNotCome(situation: Situation, pod: PodFacts): boolean {
+  const probe = situation.probes[pod.name];
+  const answer = probe?.answered === true ? probe : undefined;
+  if (serves(answer, pod) || isSilentForTheFirstTime(situation, pod, answer)) return false;
+  return !runs({ pod, probe: answer }, pod.version ?? '');
 }
 
 /** Whether the member answers reads with the version that its pod is meant to run. */
@@ -49,16 +52,16 @@ function serves(answer: AnsweredProbe | undefined, { version }: PodFacts): boole
 }
 
 /**
- * Whether it answers no read, and did when the pass before looked: one answer that is late, as when this process was held up, is no
- * evidence, and what is recorded upon it stops the upgrade for good.
+ * Whether it answers no read, did when the pass before looked, and Kubernetes reports no trouble of its pod: one answer that is late, as
+ * when this process was held up, is no evidence, and what is recorded upon it stops the upgrade for good.
  */
 function isSilentForTheFirstTime(
   { cluster }: Situation,
-  member: string,
+  pod: PodFacts,
   answer: AnsweredProbe | undefined,
 ): boolean {
-  const before = cluster.status.members?.details?.find(({ name }) => name === member);
-  return answer?.read.ok !== true && before?.health === 'Healthy';
+  const before = cluster.status.members?.details?.find(({ name }) => name === pod.name);
+  return answer?.read.ok !== true && before?.health === 'Healthy' && pod.trouble === undefined;
 }
 
 function isNoFaultOfTheVersion(pod: PodFacts): boolean {
