@@ -323,9 +323,14 @@ describe('an abort', () => {
     expect(holds?.abort).toMatchObject({ operation: 'restoreCluster', subject: 'restore-uid' });
   });
 
-  it('of what nothing can begin is refused', () => {
-    const observation = aRunningCluster({ membership: { known: false, message: 'no quorum answers' } });
-    expect(settle([request({ action: 'Abort' })], { observation }).outcomes).toEqual([REFUSED]);
+  it('of an operation that is paused is refused', () => {
+    const workflowState = { paused: { by: 'ana' } };
+    const { outcomes, decision } = settle([request({ action: 'Abort' })], {
+      observation: growing(),
+      workflowState,
+    });
+    expect(outcomes).toEqual([REFUSED]);
+    expect(decision).toMatchObject({ kind: 'blocked', reason: 'Paused' });
   });
 
   it('of an operation about one resource is about this one when its pass was killed', () => {
