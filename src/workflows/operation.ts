@@ -4,6 +4,7 @@
  */
 import type { WorkflowState, Assessment, Decision } from '../activities/index.ts';
 import type { Request } from '../api/values/requests.ts';
+import { waitingOperation } from '../api/values/waiting-operation.ts';
 import type { Host } from './host.ts';
 import { answered, type FailedPass, type PassHost, type PassState } from './passes.ts';
 import { isPutBack, SHORT_MS, TRIES } from './repeats.ts';
@@ -214,10 +215,9 @@ function sameOperation({ operation }: Work, { decision }: Assessment): Work | un
 }
 
 /** Whether anything is left of the operation that can be aborted: a step of it, or it is only held up. */
-function isLeft(work: Work, assessment: Assessment): boolean {
-  const { decision } = assessment;
-  const waits = decision.kind === 'blocked' && (decision.operation ?? decision.consent?.operation);
-  return waits === work.operation || sameOperation(work, assessment) !== undefined;
+function isLeft({ operation }: Work, { decision }: Assessment): boolean {
+  const left = decision.kind === 'operate' ? decision : waitingOperation(decision);
+  return left?.operation === operation;
 }
 
 /** Whether a step was done and is planned again all the same. One that has waited may wait again. */

@@ -129,7 +129,7 @@ function changing(deps: Dependencies, cluster: EtcdCluster, { takesOver }: Workf
   deps.onPass({ decision: decision.kind, ended: undefined });
   const facts = clusterFacts(cluster);
   const resource = { uid: facts.uid, generation: facts.generation, now: deps.now() };
-  const taken = takesOver === undefined ? {} : takenOver(cluster.status?.signals, takesOver, resource);
+  const taken = takenOver(cluster.status?.signals, takesOver, resource);
   return {
     decision,
     generation: facts.generation,

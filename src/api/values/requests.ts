@@ -4,6 +4,11 @@ export interface Request {
   readonly reason?: string;
 }
 
+/** In the order in which they are carried out. @param requests `at`: when each was sent, in milliseconds since the epoch */
+export function oldestFirst<One extends { readonly at?: number }>(requests: readonly One[]): One[] {
+  return requests.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+}
+
 /** A stored backup that is to be verified. */
 export interface WantedVerification {
   /** As the history of the EtcdBackup names it; absent: the newest. */

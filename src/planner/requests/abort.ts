@@ -3,6 +3,7 @@ import type { EtcdRequest } from '../../api/schemas/types.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import type { Operation } from '../../api/operations.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
+import { waitingOperation } from '../../api/values/waiting-operation.ts';
 import { requestUnderWay } from '../checks/user-requests.ts';
 import { attribution, type UserRequest } from '../model/workflow-state.ts';
 import { decide } from '../plan.ts';
@@ -31,11 +32,8 @@ export function abortable(draft: Draft): Aborting | undefined {
     return abortOfOperation(draft, decision);
   const { requests = [] } = workflowState;
   if (requests.length > 0) return { kind: 'requests', ids: requests.map(({ id }) => String(id)) };
-  if (decision.kind !== 'blocked') return undefined;
-  const { consent, operation = consent?.operation, subject } = decision;
-  if (operation === undefined) return undefined;
-  const message = doesNotRun(operation);
-  return { kind: 'operation', operation, ...(subject !== undefined && { subject }), message };
+  const waiting = waitingOperation(decision);
+  return waiting && { kind: 'operation', ...waiting, message: doesNotRun(waiting.operation) };
 }
 
 /** What somebody asked for is taken back; what the specification asks for is kept from being done again. */

@@ -46,7 +46,7 @@ export function settleRequests(seen: Situation, target: Target): Settled {
   const { takesOver, used, ...own } = seen.workflowState;
   const resource = { uid: cluster.uid, generation: cluster.generation, now };
   const { signals: mirrored } = cluster.status;
-  const taken = takesOver === undefined ? {} : takenOver(mirrored, takesOver, resource);
+  const taken = takenOver(mirrored, takesOver, resource);
   const workflowState = withTaken(own, taken);
   const situation = { ...seen, workflowState };
   let draft = draftOf(situation, workflowState);

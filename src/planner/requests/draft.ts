@@ -1,4 +1,5 @@
 /** What a pass knows of users' requests while it judges one of them after the other. Pure. */
+import { oldestFirst } from '../../api/values/requests.ts';
 import { parseTimestamp } from '../../api/values/time.ts';
 import { withoutUndefined } from '../../api/values/without-undefined.ts';
 import type { Verdict } from './judge.ts';
@@ -74,7 +75,7 @@ export function workflowStateOf({ sent, holds, requests }: Draft<DuringStep>): W
       expiresAt: parseTimestamp(expiresAt) ?? 0,
     })),
   ];
-  const all = [...(sent.requests ?? []), ...requests].toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const all = oldestFirst([...(sent.requests ?? []), ...requests]);
   const { approvals: _, requests: __, spent: ___, ...others } = sent;
   return withoutUndefined<WorkflowState>({
     ...others,

@@ -109,10 +109,10 @@ export function signalsLeft(
  */
 export function takenOver(
   signals: Signals | undefined,
-  takesOver: NonNullable<WorkflowState['takesOver']>,
+  takesOver: WorkflowState['takesOver'],
   { uid, generation, now }: Resource & { readonly now: number },
 ): OpenSignals {
-  if (signals === undefined || signals.uid !== uid) return {};
+  if (takesOver === undefined || signals?.uid !== uid) return {};
   const { pause, abort, approvals = [], requests = [] } = signals;
   const asked = requests.flatMap((mirrored, index) => requestFrom(mirrored, -1 - index));
   const open = approvals.flatMap((mirrored, index) => {

@@ -8,7 +8,8 @@ import type {
 } from '../../activities/index.ts';
 import { OPERATION_OF } from '../../api/actions.ts';
 import { doesNotRun, endsAtNextStep, NOTHING_TO_ABORT, revoked } from '../../api/values/request-answers.ts';
-import type { Request } from '../../api/values/requests.ts';
+import { oldestFirst, type Request } from '../../api/values/requests.ts';
+import { waitingOperation } from '../../api/values/waiting-operation.ts';
 import type { Received } from '../messages/text.ts';
 import type { ResourceState } from '../host.ts';
 import type { Ended } from '../operation.ts';
@@ -228,8 +229,7 @@ function spend(cluster: ClusterState, ids: readonly (number | string | undefined
 
 /** What users asked for and is not done, by messages and by EtcdRequests, in the order in which it is carried out. */
 export function waitingRequests({ requests, assessment }: Pick<ClusterState, 'requests' | 'assessment'>) {
-  const all = [...requests, ...(assessment?.holding?.requests ?? [])];
-  return all.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  return oldestFirst([...requests, ...(assessment?.holding?.requests ?? [])]);
 }
 
 /** What the operation under way carries out; undefined: nobody asked for it. */
@@ -319,7 +319,7 @@ export function ask(cluster: ClusterState, request: UserRequest): void {
 /** With no operation under way: takes back what was asked for, or keeps the operation that waits from being done. */
 function revokeWaiting(cluster: ClusterState, by: Request): void {
   if (cluster.takesOver !== undefined) cluster.takesOver = { ...cluster.takesOver, requests: false };
-  const waiting = whatWaits(cluster.assessment);
+  const waiting = cluster.assessment && waitingOperation(cluster.assessment.decision);
   if (waitingRequests(cluster).length > 0) {
     cluster.requests = [];
     spend(
@@ -330,22 +330,12 @@ function revokeWaiting(cluster: ClusterState, by: Request): void {
     cluster.aborted = { ...waiting, generation: cluster.assessment?.generation ?? 0, ...by };
 }
 
-/** The operation that waits for an approval, for a gate to open or for its next try. */
-function whatWaits(
-  assessment: Assessment | undefined,
-): { readonly operation: string; readonly subject?: string } | undefined {
-  const decision = assessment?.decision;
-  if (decision?.kind !== 'blocked') return undefined;
-  const { consent, operation = consent?.operation, subject } = decision;
-  return operation && { operation, ...(subject !== undefined && { subject }) };
-}
-
 /** What an abort comes to, as it is answered. */
 export function answerToAbort(cluster: ClusterState): string {
   const { running, assessment } = cluster;
   if (running !== undefined) return endsAtNextStep(running.operation);
   const taken = waitingRequests(cluster);
   if (taken.length > 0) return revoked(taken);
-  const waiting = whatWaits(assessment);
+  const waiting = assessment && waitingOperation(assessment.decision);
   return waiting === undefined ? NOTHING_TO_ABORT : doesNotRun(waiting.operation);
 }

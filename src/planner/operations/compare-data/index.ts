@@ -19,7 +19,7 @@ import { type Side, votersOf } from '../../checks/data-verdict.ts';
 import { nextMemberMayGo } from '../../checks/gates.ts';
 import { blocked, type Decision, operate, type Operation, type Step } from '../../model/decision.ts';
 import type { OperationRow } from '../../model/operation.ts';
-import { awaitsSuccessor, replacementsAfter } from '../../model/replacements.ts';
+import { awaitsSuccessor, openReplacements } from '../../model/replacements.ts';
 import { restoreUnderWay } from '../../model/restore-of-cluster.ts';
 import { identify } from '../../model/steps/row.ts';
 import type { Situation } from '../../model/situation.ts';
@@ -95,7 +95,7 @@ function isFormed({ cluster, membership }: Situation): boolean {
 /** A part of what is under way, which waits for it; a replacement goes on until the next member is there. */
 function operationOf(situation: Situation): Operation {
   const { operation } = situation.cluster.status;
-  if (replacementsAfter(situation)?.some(awaitsSuccessor) === true) return 'replaceMember';
+  if (openReplacements(situation).some(awaitsSuccessor)) return 'replaceMember';
   return OPERATION_NAMES.find(name => name === operation?.type) ?? OPERATION;
 }
 
